@@ -48,6 +48,16 @@ struct system_view test_facts(const struct world *world)
 	return views[0];
 }
 
+struct system_view test_facts_of(const struct world *world, system_id id)
+{
+	struct system_view views[SYSTEMS_MAX];
+	uint32_t count = world_systems(world, views), i = 0;
+	while (i < count && views[i].id != id)
+		i++;
+	ck_assert_uint_lt(i, count);
+	return views[i];
+}
+
 struct world *test_workers_agree(struct world *(*make)(void), uint32_t ticks)
 {
 	static const uint32_t lanes[] = { 1, 4, 8, 16 };

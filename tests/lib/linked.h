@@ -12,6 +12,8 @@ enum status test_pin(struct world *world, system_id system, uint32_t serial);
 void test_limit(struct world *world, system_id system, double stretch);
 /* The first system. */
 struct system_view test_facts(const struct world *world);
+/* The system `id`, which exists. */
+struct system_view test_facts_of(const struct world *world, system_id id);
 
 /* Steps a world of `make` with 1 to 3 workers and vectors of each width, which give the same
  * bits; returns the last one, owned. */

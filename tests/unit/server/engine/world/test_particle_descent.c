@@ -12,16 +12,6 @@ enum { MOST = 60000 };
 static struct particle_view particles[MOST];
 static struct system_view systems[SYSTEMS_MAX];
 
-static struct system_view facts(const struct world *world, system_id id)
-{
-	uint32_t count = world_systems(world, systems);
-	for (uint32_t i = 0; i < count; i++)
-		if (systems[i].id == id)
-			return systems[i];
-	ck_abort_msg("no system %u", id);
-	return systems[0];
-}
-
 static uint32_t read_all(const struct world *world, system_id system)
 {
 	return world_particles(world, system, 0, particles, MOST);
@@ -85,8 +75,8 @@ START_TEST(a_particle_splits_into_generations_up_to_the_depth)
 			ck_assert_uint_eq(of[1], tick >= 11 && second ? 2 : 0);
 			ck_assert_uint_eq(of[2], tick >= 22 ? 4 : 0);
 		}
-		ck_assert_uint_eq(facts(world, system).splits, 3);
-		ck_assert_uint_eq(facts(world, system).born, 7);
+		ck_assert_uint_eq(test_facts_of(world, system).splits, 3);
+		ck_assert_uint_eq(test_facts_of(world, system).born, 7);
 		test_check(world);
 		world_destroy(world);
 	}
@@ -105,8 +95,8 @@ START_TEST(it_splits_again_after_each_delay_until_it_dies)
 	for (uint32_t tick = 1; tick <= 70; tick++) {
 		test_step(world, 1);
 		uint32_t splits = tick < 13 ? 0 : 1 + ((tick < 60 ? tick : 60) - 13) / 6;
-		ck_assert_uint_eq(facts(world, system).splits, splits);
-		ck_assert_uint_eq(facts(world, system).born, 1 + 3 * splits);
+		ck_assert_uint_eq(test_facts_of(world, system).splits, splits);
+		ck_assert_uint_eq(test_facts_of(world, system).born, 1 + 3 * splits);
 	}
 	world_destroy(world);
 }
@@ -200,13 +190,13 @@ START_TEST(split_ages_are_drawn_for_each_particle)
 	for (uint32_t i = 0; i < 2000; i++)
 		test_add_particle(world, system, vec3_make(i, 0, 0), vec3_zero());
 	test_step(world, 15);
-	ck_assert_uint_eq(facts(world, system).splits, 0);
+	ck_assert_uint_eq(test_facts_of(world, system).splits, 0);
 	test_step(world, 15);
-	ck_assert_double_eq_tol(facts(world, system).splits, 1000, 200);
+	ck_assert_double_eq_tol(test_facts_of(world, system).splits, 1000, 200);
 	test_step(world, 17);
-	ck_assert_uint_eq(facts(world, system).splits, 2000);
+	ck_assert_uint_eq(test_facts_of(world, system).splits, 2000);
 	/* 0, 1 or 2 children: half of the range is nearer to 1, which is 0.866 of the drawn. */
-	ck_assert_double_eq_tol(facts(world, system).born, 4000, 150);
+	ck_assert_double_eq_tol(test_facts_of(world, system).born, 4000, 150);
 	world_destroy(world);
 }
 END_TEST
@@ -248,7 +238,7 @@ START_TEST(capacity_bounds_splits_and_the_rest_is_counted)
 	test_do(world, &split);
 	test_add_particle(world, system, vec3_zero(), vec3_make(1, 0, 0));
 	test_step(world, 4);
-	struct system_view view = facts(world, system);
+	struct system_view view = test_facts_of(world, system);
 	ck_assert_uint_eq(view.alive, MOST);
 	ck_assert_uint_eq(view.born, MOST);
 	ck_assert_uint_gt(view.lost, MOST);
@@ -280,8 +270,8 @@ START_TEST(a_child_that_is_larger_than_the_room_is_refused)
 	test_add_particle(world, system, vec3_zero(), vec3_zero());
 	test_add_particle(world, system, vec3_make(9, 0, 0), vec3_zero());
 	test_step(world, 1);
-	ck_assert_uint_eq(facts(world, system).refused, 3);
-	ck_assert_uint_eq(facts(world, system).alive, 5);
+	ck_assert_uint_eq(test_facts_of(world, system).refused, 3);
+	ck_assert_uint_eq(test_facts_of(world, system).alive, 5);
 	world_destroy(world);
 }
 END_TEST
@@ -314,7 +304,7 @@ START_TEST(a_trail_marks_where_a_particle_was_and_vanishes)
 	}
 	trail.particles_trail.trail = 0;
 	test_do(world, &trail);
-	ck_assert_uint_eq(facts(world, system).trail, 0);
+	ck_assert_uint_eq(test_facts_of(world, system).trail, 0);
 	test_step(world, 20);
 	ck_assert_uint_eq(read_all(world, smoke), 0);
 	test_check(world);
@@ -346,7 +336,7 @@ START_TEST(generations_and_systems_that_leave_a_trail_are_chosen)
 	struct command remove = test_command(COMMAND_PARTICLES_REMOVE);
 	remove.particles_remove.system = smoke;
 	test_do(world, &remove);
-	ck_assert_uint_eq(facts(world, system).trail, 0);
+	ck_assert_uint_eq(test_facts_of(world, system).trail, 0);
 	test_step(world, 3);
 	test_check(world);
 	world_destroy(world);
@@ -428,7 +418,7 @@ START_TEST(rates_have_their_mean_and_stay_within)
 	enum { TICKS = 600 };
 	for (uint32_t tick = 0; tick < TICKS; tick++) {
 		test_step(world, 1);
-		uint64_t born = facts(world, id).born;
+		uint64_t born = test_facts_of(world, id).born;
 		ck_assert(born - before >= 11 && born - before <= 29);
 		squares += pow((double)(born - before) - 20, 2) / TICKS;
 		before = born;

@@ -3,7 +3,7 @@
  * that workers, images and rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -13,16 +13,9 @@
 enum { MOST = 4000 };
 static struct particle_view particles[MOST];
 
-static struct system_view facts(const struct world *world)
-{
-	struct system_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_systems(world, views), 1);
-	return views[0];
-}
-
 static uint32_t read_all(const struct world *world)
 {
-	return world_particles(world, facts(world).id, 0, particles, MOST);
+	return world_particles(world, test_facts(world).id, 0, particles, MOST);
 }
 
 static struct command make_emitter(uint8_t kind, double speed)
@@ -135,23 +128,23 @@ START_TEST(an_emitter_stays_where_it_is_as_it_is_mounted_and_as_its_body_goes)
 	system_id system = test_do(world, &create);
 	struct command put = mount(system, body);
 	test_do(world, &put);
-	ck_assert_uint_eq(facts(world).mount, body);
+	ck_assert_uint_eq(test_facts(world).mount, body);
 	put.particles_emitter.body = 0;
 	test_do(world, &put);
-	ck_assert_uint_eq(facts(world).mount, 0);
-	expect_near(facts(world).position, vec3_make(2, 3, 4), 1e-14);
+	ck_assert_uint_eq(test_facts(world).mount, 0);
+	expect_near(test_facts(world).position, vec3_make(2, 3, 4), 1e-14);
 	put.particles_emitter.body = body;
 	test_do(world, &put);
 	test_step(world, 30);
 	struct body_view at = test_body(world, body);
-	vec3 where = pose_point(pose_make(at.position, at.rotation), facts(world).position);
+	vec3 where = pose_point(pose_make(at.position, at.rotation), test_facts(world).position);
 	struct command gone = test_command(COMMAND_REMOVE);
 	gone.remove.body = body;
 	test_do(world, &gone);
-	ck_assert_uint_eq(facts(world).mount, 0);
-	expect_near(facts(world).position, where, 1e-12);
+	ck_assert_uint_eq(test_facts(world).mount, 0);
+	expect_near(test_facts(world).position, where, 1e-12);
 	test_step(world, 1);
-	ck_assert_uint_eq(facts(world).refused, 0);
+	ck_assert_uint_eq(test_facts(world).refused, 0);
 	test_check(world);
 	world_destroy(world);
 }
@@ -268,7 +261,7 @@ START_TEST(births_under_a_plate_do_not_happen)
 	test_do(world, &create);
 	test_step(world, 1);
 	ck_assert_uint_eq(read_all(world), admitted[_i]);
-	ck_assert_uint_eq(facts(world).refused, 25 - admitted[_i]);
+	ck_assert_uint_eq(test_facts(world).refused, 25 - admitted[_i]);
 	test_step(world, 1);
 	ck_assert(vec3_equal(test_body(world, body).velocity, vec3_zero()));
 	world_destroy(world);
@@ -289,7 +282,7 @@ START_TEST(a_second_release_finds_no_room_while_the_first_has_not_moved)
 	ck_assert_uint_eq(read_all(world), 9);
 	test_step(world, 1);
 	ck_assert_uint_eq(read_all(world), 9);
-	ck_assert_uint_eq(facts(world).refused, 9);
+	ck_assert_uint_eq(test_facts(world).refused, 9);
 	/* Without, they are born into each other. */
 	put.particles_emitter.room = 0;
 	test_do(world, &put);
@@ -324,7 +317,7 @@ START_TEST(births_with_room_never_overlap)
 	test_step(world, 3);
 	uint32_t count = read_all(world);
 	ck_assert_uint_gt(count, 50);
-	ck_assert_uint_eq(facts(world).refused + count, 600);
+	ck_assert_uint_eq(test_facts(world).refused + count, 600);
 	for (uint32_t a = 0; a < count; a++) {
 		const struct particle_view *p = &particles[a];
 		ck_assert_double_ge(vec3_distance(p->position, large), p->radius + 0.25);
@@ -380,45 +373,17 @@ static struct world *make_rocket(void)
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_rocket();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 60; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		ck_assert_uint_gt(facts(world).alive, 100);
-		hash = now;
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_rocket, 60);
+	ck_assert_uint_gt(test_facts(world).alive, 100);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_rocket(), *copy;
-	struct reason why;
+	struct world *world = make_rocket();
 	test_step(world, 20);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-	test_step(world, 25);
-	uint64_t hash = test_hash(world);
-	ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			 STATUS_OK);
-	test_step(world, 25);
-	test_step(copy, 25);
-	ck_assert_uint_eq(test_hash(world), hash);
-	ck_assert_uint_eq(test_hash(copy), hash);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST

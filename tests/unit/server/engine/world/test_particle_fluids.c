@@ -3,8 +3,8 @@
  * (ch1-3 P-46 … P-53). */
 #include "server/engine/fluids/fluid_kernel.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
 #include "server/engine/world/world.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -553,49 +553,17 @@ static struct world *make_scene(void)
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_scene();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 20; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		hash = now;
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_scene, 12);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_scene(), *copy;
-	struct reason why;
+	struct world *world = make_scene();
 	test_step(world, 9);
 	ck_assert_uint_gt(world->tables.load.count, 0);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	for (uint32_t round = 0; round < 3; round++) {
-		rollback.count = 0;
-		ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-		test_step(world, 3 + round);
-		uint64_t hash = test_hash(world);
-		ck_assert_int_eq(
-			world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			STATUS_OK);
-		test_step(world, 3 + round);
-		test_step(copy, 3 + round);
-		ck_assert_uint_eq(test_hash(world), hash);
-		ck_assert_uint_eq(test_hash(copy), hash);
-	}
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST

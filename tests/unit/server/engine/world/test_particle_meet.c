@@ -4,7 +4,6 @@
  * rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
 #include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
@@ -14,16 +13,6 @@
 
 enum { MOST = 1000, SIDE = 13 };
 static struct particle_view cloth[MOST], other[MOST];
-
-static struct system_view facts(const struct world *world, system_id id)
-{
-	struct system_view views[SYSTEMS_MAX];
-	uint32_t count = world_systems(world, views), i = 0;
-	while (i < count && views[i].id != id)
-		i++;
-	ck_assert_uint_lt(i, count);
-	return views[i];
-}
 
 static system_id make_system(struct world *world)
 {
@@ -148,7 +137,7 @@ START_TEST(nothing_passes_a_pinned_cloth)
 		if (meets && tick % 5 == 4)
 			ck_assert_uint_eq(crossings(world, 2), 0);
 		if (meets)
-			most = fmax(most, facts(world, 2).meets[0].overlap);
+			most = fmax(most, test_facts_of(world, 2).meets[0].overlap);
 	}
 	uint32_t count = world_particles(world, 2, 0, other, MOST);
 	for (uint32_t i = 0; i < count; i++)
@@ -158,7 +147,7 @@ START_TEST(nothing_passes_a_pinned_cloth)
 	else
 		ck_assert_double_gt(height, -0.6);
 	ck_assert_double_lt(most, 0.13);
-	ck_assert_uint_eq(facts(world, 1).crowded, 0);
+	ck_assert_uint_eq(test_facts_of(world, 1).crowded, 0);
 	test_check(world);
 	world_destroy(world);
 }
@@ -182,9 +171,9 @@ START_TEST(limits_of_stretch_and_meetings_hold_together)
 		test_step(world, 1);
 		if (tick % 5 == 4)
 			ck_assert_uint_eq(crossings(world, 2), 0);
-		most = fmax(most, facts(world, 2).meets[0].overlap);
-		stretch = fmax(stretch, facts(world, 1).stretch);
-		stretch = fmax(stretch, facts(world, 2).stretch);
+		most = fmax(most, test_facts_of(world, 2).meets[0].overlap);
+		stretch = fmax(stretch, test_facts_of(world, 1).stretch);
+		stretch = fmax(stretch, test_facts_of(world, 2).stretch);
 	}
 	ck_assert_double_lt(most, 0.13);
 	if (limits[_i] > 0)
@@ -385,20 +374,20 @@ START_TEST(systems_may_be_removed_while_they_meet)
 	test_do(world, &meet);
 	meet = meeting(3, 2, 0.1, 0.3);
 	test_do(world, &meet);
-	ck_assert_uint_eq(facts(world, 1).meet_count, 2);
+	ck_assert_uint_eq(test_facts_of(world, 1).meet_count, 2);
 	test_step(world, 25);
 	struct command remove = test_command(COMMAND_PARTICLES_REMOVE);
 	remove.particles_remove.system = 2;
 	test_do(world, &remove);
 	test_check(world);
-	ck_assert_uint_eq(facts(world, 1).meet_count, 1);
-	ck_assert_uint_eq(facts(world, 1).meets[0].other, 3);
+	ck_assert_uint_eq(test_facts_of(world, 1).meet_count, 1);
+	ck_assert_uint_eq(test_facts_of(world, 1).meets[0].other, 3);
 	test_step(world, 10);
 	struct command bounds = test_command(COMMAND_PARTICLES_MEET);
 	bounds.particles_meet.system = 1;
 	bounds.particles_meet.other = 3;
 	test_do(world, &bounds);
-	ck_assert_uint_eq(facts(world, 3).meet_count, 0);
+	ck_assert_uint_eq(test_facts_of(world, 3).meet_count, 0);
 	test_step(world, 30);
 	world_particles(world, 3, 0, other, MOST);
 	ck_assert_double_lt(other[7].position.y, -0.2);
@@ -441,27 +430,9 @@ END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_all(false), *copy;
-	struct reason why;
+	struct world *world = make_all(false);
 	test_step(world, 22);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-	test_step(world, 12);
-	uint64_t hash = test_hash(world);
-	ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			 STATUS_OK);
-	test_step(world, 12);
-	test_step(copy, 12);
-	ck_assert_uint_eq(test_hash(world), hash);
-	ck_assert_uint_eq(test_hash(copy), hash);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST
@@ -487,7 +458,7 @@ START_TEST(what_cannot_be_is_refused)
 	ck_assert_int_eq(test_try(world, &meet), STATUS_LIMIT);
 	meet = meeting(9, 1, 0.2, 0.5); /* one that meets already */
 	test_do(world, &meet);
-	ck_assert_double_eq(facts(world, 9).meets[0].thickness, 0.2);
+	ck_assert_double_eq(test_facts_of(world, 9).meets[0].thickness, 0.2);
 	struct command interact = test_command(COMMAND_PARTICLES_INTERACT);
 	interact.particles_interact.system = 11;
 	interact.particles_interact.collisions = INTERACT_INTERNAL;
@@ -500,7 +471,7 @@ START_TEST(what_cannot_be_is_refused)
 		batch[i] = meeting(2, i < 1 ? 3 : 2 + i, 0.1, 0);
 	struct batch_result result;
 	ck_assert_int_ne(test_batch(world, batch, 9, &result), STATUS_OK);
-	ck_assert_uint_eq(facts(world, 2).meet_count, 1);
+	ck_assert_uint_eq(test_facts_of(world, 2).meet_count, 1);
 	test_check(world);
 	world_destroy(world);
 }

@@ -4,7 +4,7 @@
 #include "server/base/processor.h"
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -730,28 +730,9 @@ END_TEST
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
 	system_id systems[2];
-	struct world *world = cloud(systems, 100, INTERACT_BOTH), *copy;
-	struct reason why;
+	struct world *world = cloud(systems, 100, INTERACT_BOTH);
 	test_step(world, 10);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	test_step(world, 7);
-	test_step(copy, 7);
-	ck_assert_uint_eq(test_hash(world), test_hash(copy));
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-	test_step(world, 10);
-	uint64_t hash = test_hash(world);
-	ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			 STATUS_OK);
-	test_step(world, 10);
-	ck_assert_uint_eq(test_hash(world), hash);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST

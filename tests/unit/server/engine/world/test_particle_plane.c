@@ -3,7 +3,7 @@
  * leave it is refused; and workers, images and rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -12,17 +12,6 @@
 
 enum { MOST = 6000 };
 static struct particle_view particles[MOST];
-
-static struct system_view facts(const struct world *world, system_id id)
-{
-	struct system_view views[SYSTEMS_MAX];
-	uint32_t count = world_systems(world, views);
-	for (uint32_t i = 0; i < count; i++)
-		if (views[i].id == id)
-			return views[i];
-	ck_abort_msg("no system %u", id);
-	return views[0];
-}
 
 static uint32_t read_all(const struct world *world, system_id system)
 {
@@ -307,7 +296,7 @@ START_TEST(a_block_keeps_its_area)
 		if (!with)
 			block.particles_lattice.links &= ~(uint32_t)LATTICE_VOLUMES;
 		test_do(world, &block);
-		ck_assert_uint_eq(facts(world, system).links,
+		ck_assert_uint_eq(test_facts_of(world, system).links,
 				  8 * 7 + 9 * 6 + 2 * 48 + (with ? 2 * 48 : 0));
 		read_all(world, system);
 		double rest = area_of(9, 7), worst = 0;
@@ -321,7 +310,7 @@ START_TEST(a_block_keeps_its_area)
 			ck_assert_uint_eq(expect_flat(world, system), 63);
 			worst = fmax(worst, fabs(area_of(9, 7) / rest - 1));
 			if (with)
-				ck_assert_double_eq_tol(facts(world, system).volume_error,
+				ck_assert_double_eq_tol(test_facts_of(world, system).volume_error,
 							fabs(area_of(9, 7) / rest - 1), 1e-9);
 		}
 		areas[with] = worst;
@@ -443,52 +432,24 @@ START_TEST(everything_stays_in_the_plane)
 		if (tick % 30 == 0)
 			test_check(world);
 	}
-	ck_assert_uint_gt(facts(world, 1).splits, 10);
-	ck_assert_uint_eq(facts(world, 3).alive, 30);
+	ck_assert_uint_gt(test_facts_of(world, 1).splits, 10);
+	ck_assert_uint_eq(test_facts_of(world, 3).alive, 30);
 	world_destroy(world);
 }
 END_TEST
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_all();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 50; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		hash = now;
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_all, 50);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_all(), *copy;
-	struct reason why;
+	struct world *world = make_all();
 	test_step(world, 20);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-	test_step(world, 25);
-	uint64_t hash = test_hash(world);
-	ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			 STATUS_OK);
-	test_step(world, 25);
-	test_step(copy, 25);
-	ck_assert_uint_eq(test_hash(world), hash);
-	ck_assert_uint_eq(test_hash(copy), hash);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST

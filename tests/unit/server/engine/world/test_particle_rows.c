@@ -3,6 +3,7 @@
  * million births in a tick, fields without bounds, systems that are removed while they collide. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -11,13 +12,6 @@
 
 enum { MOST = 4000 };
 static struct particle_view particles[MOST];
-
-static struct system_view facts(const struct world *world)
-{
-	struct system_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_systems(world, views), 1);
-	return views[0];
-}
 
 static struct particle_view nth(const struct world *world, system_id system, uint32_t index)
 {
@@ -335,9 +329,9 @@ START_TEST(a_million_births_in_a_tick_are_bounded_and_counted)
 	create.particles_create.mask = 0;
 	test_do(world, &create);
 	test_step(world, 1);
-	ck_assert_uint_eq(facts(world).alive, 2000);
-	ck_assert_uint_eq(facts(world).lost, 998000);
-	ck_assert_uint_eq(facts(world).born, 2000);
+	ck_assert_uint_eq(test_facts(world).alive, 2000);
+	ck_assert_uint_eq(test_facts(world).lost, 998000);
+	ck_assert_uint_eq(test_facts(world).born, 2000);
 	test_check(world);
 	world_destroy(world);
 }
@@ -362,7 +356,7 @@ START_TEST(births_end_at_the_limit_of_memory)
 			 STATUS_OK);
 	test_step(world, 20);
 	test_step(copy, 20);
-	struct system_view seen = facts(world);
+	struct system_view seen = test_facts(world);
 	ck_assert_uint_gt(seen.alive, 100);
 	ck_assert_uint_lt(seen.alive, 5000);
 	ck_assert_uint_gt(seen.born, seen.alive); /* deaths make room */
@@ -395,7 +389,7 @@ START_TEST(fields_without_bounds_remove_their_particles)
 	test_add_particle(world, light, vec3_zero(), vec3_zero());
 	test_add_particle(world, other, vec3_make(0, 1, 0), vec3_make(1, 0, 0));
 	test_step(world, 3);
-	ck_assert_uint_eq(facts(world).alive, 0);
+	ck_assert_uint_eq(test_facts(world).alive, 0);
 	ck_assert_uint_eq(world_particles(world, other, 0, particles, MOST), 1);
 	ck_assert_double_eq_tol(particles[0].position.x, 0.05, 1e-12);
 	test_check(world);
@@ -454,7 +448,7 @@ START_TEST(a_dead_particle_is_unknown)
 	test_add_particle(world, system, vec3_zero(), vec3_zero());
 	test_add_particle(world, system, vec3_make(1, 0, 0), vec3_zero());
 	test_step(world, 6);
-	ck_assert_uint_eq(facts(world).alive, 0);
+	ck_assert_uint_eq(test_facts(world).alive, 0);
 	struct command link = test_command(COMMAND_PARTICLES_LINK);
 	link.particles_link.system = system;
 	link.particles_link.a = 1;

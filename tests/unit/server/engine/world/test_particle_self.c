@@ -3,7 +3,7 @@
  * rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -42,13 +42,6 @@ static system_id make_system(struct world *world, double thickness, double frict
 	contacts.particles_contacts.contacts = CONTACTS_WITHIN;
 	test_do(world, &contacts);
 	return system;
-}
-
-static struct system_view facts(const struct world *world)
-{
-	struct system_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_systems(world, views), 1);
-	return views[0];
 }
 
 static void pin(struct world *world, system_id system, uint32_t serial)
@@ -157,7 +150,7 @@ START_TEST(a_folded_cloth_never_passes_through_itself)
 	vec3 drag = vec3_make(0.6 * cos(turn), 0, 0.6 * sin(turn));
 	for (uint32_t tick = 0; tick < 120; tick++) {
 		move_bar(world, tick, drag);
-		most = fmax(most, facts(world).self_overlap);
+		most = fmax(most, test_facts(world).self_overlap);
 		uint32_t count = world_particles(world, 1, 0, particles, MOST);
 		ck_assert_uint_eq(count, COLUMNS * ROWS);
 		if (tick % 4 == 3)
@@ -167,7 +160,7 @@ START_TEST(a_folded_cloth_never_passes_through_itself)
 		height += particles[i].position.y / (COLUMNS * ROWS);
 	ck_assert_double_gt(height, 0.05); /* a layer lies on another */
 	ck_assert_double_lt(most, 0.13);
-	ck_assert_uint_eq(facts(world).crowded, 0);
+	ck_assert_uint_eq(test_facts(world).crowded, 0);
 	test_check(world);
 	world_destroy(world);
 }
@@ -185,7 +178,7 @@ START_TEST(a_cloth_without_thickness_lies_in_itself)
 		for (uint32_t b = 0; b < a; b++)
 			near += vec3_distance(particles[a].position, particles[b].position) < 0.05;
 	ck_assert_uint_gt(near, 20);
-	ck_assert_double_eq(facts(world).self_overlap, 0);
+	ck_assert_double_eq(test_facts(world).self_overlap, 0);
 	world_destroy(world);
 }
 END_TEST
@@ -314,28 +307,10 @@ END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_lying(0.1), *copy;
-	struct reason why;
+	struct world *world = make_lying(0.1);
 	for (uint32_t tick = 0; tick < 65; tick++)
 		move_bar(world, tick, vec3_zero());
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-	test_step(world, 12);
-	uint64_t hash = test_hash(world);
-	ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			 STATUS_OK);
-	test_step(world, 12);
-	test_step(copy, 12);
-	ck_assert_uint_eq(test_hash(world), hash);
-	ck_assert_uint_eq(test_hash(copy), hash);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST
@@ -382,10 +357,10 @@ START_TEST(particles_at_one_point_part)
 	}
 	test_step(world, 60);
 	ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 100);
-	ck_assert_double_lt(facts(world).self_overlap, 1);
+	ck_assert_double_lt(test_facts(world).self_overlap, 1);
 	for (uint32_t i = 0; i < 100; i++)
 		ck_assert_double_lt(vec3_length(particles[i].position), 100);
-	ck_assert_uint_gt(facts(world).crowded, 0);
+	ck_assert_uint_gt(test_facts(world).crowded, 0);
 	test_check(world);
 	world_destroy(world);
 }

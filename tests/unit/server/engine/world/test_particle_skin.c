@@ -4,7 +4,7 @@
 #include "server/base/hash.h"
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage.h"
@@ -16,16 +16,9 @@
 enum { MOST = 9000 };
 static struct particle_view particles[MOST];
 
-static struct system_view facts(const struct world *world)
-{
-	struct system_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_systems(world, views), 1);
-	return views[0];
-}
-
 static uint32_t read_all(const struct world *world)
 {
-	return world_particles(world, facts(world).id, 0, particles, MOST);
+	return world_particles(world, test_facts(world).id, 0, particles, MOST);
 }
 
 /* A system on the body; one emission of `rate` in the next tick. */
@@ -186,7 +179,7 @@ START_TEST(births_go_with_a_moving_body_and_push_it)
 			ck_assert_double_gt(vec3_dot(own, arm), 0);
 		gained = vec3_mul_add(gained, own, particles[i].mass);
 	}
-	ck_assert_uint_eq(count + facts(world).refused, 400);
+	ck_assert_uint_eq(count + test_facts(world).refused, 400);
 	test_step(world, 1);
 	struct body_view after = test_body(world, body);
 	vec3 lost = vec3_scale(vec3_sub(now.velocity, after.velocity), now.mass);
@@ -206,7 +199,7 @@ START_TEST(without_a_surface_there_are_no_births)
 	set.particles_emitter.system = system;
 	test_do(world, &set);
 	test_step(world, 3);
-	ck_assert_uint_eq(facts(world).born, 0);
+	ck_assert_uint_eq(test_facts(world).born, 0);
 	set.particles_emitter.body = test_spawn(world, TEST_PLANE, vec3_zero());
 	test_do(world, &set);
 	gone = test_command(COMMAND_PARTICLES_REMOVE);
@@ -214,8 +207,8 @@ START_TEST(without_a_surface_there_are_no_births)
 	test_do(world, &gone);
 	mount_on(world, (body_id)set.particles_emitter.body, 10, 1);
 	test_step(world, 1);
-	ck_assert_uint_eq(facts(world).born, 10);
-	ck_assert_uint_eq(facts(world).refused, 10);
+	ck_assert_uint_eq(test_facts(world).born, 10);
+	ck_assert_uint_eq(test_facts(world).refused, 10);
 	test_check(world);
 	world_destroy(world);
 }
@@ -235,13 +228,13 @@ START_TEST(a_body_that_goes_takes_its_births_along)
 	mount.particles_emitter.body = box;
 	test_do(world, &mount);
 	test_step(world, 4);
-	ck_assert_uint_eq(facts(world).born, 20);
+	ck_assert_uint_eq(test_facts(world).born, 20);
 	struct command remove = test_command(COMMAND_REMOVE);
 	remove.remove.body = box;
 	test_do(world, &remove);
 	test_step(world, 4);
-	ck_assert_uint_eq(facts(world).born, 20);
-	ck_assert_uint_eq(facts(world).mount, 0);
+	ck_assert_uint_eq(test_facts(world).born, 20);
+	ck_assert_uint_eq(test_facts(world).mount, 0);
 	test_check(world);
 	world_destroy(world);
 }
@@ -296,45 +289,17 @@ static struct world *make_jets(void)
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_jets();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 50; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		ck_assert_uint_gt(facts(world).alive, 100);
-		hash = now;
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_jets, 50);
+	ck_assert_uint_gt(test_facts(world).alive, 100);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_jets(), *copy;
-	struct reason why;
+	struct world *world = make_jets();
 	test_step(world, 20);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-	test_step(world, 15);
-	uint64_t hash = test_hash(world);
-	ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			 STATUS_OK);
-	test_step(world, 15);
-	test_step(copy, 15);
-	ck_assert_uint_eq(test_hash(world), hash);
-	ck_assert_uint_eq(test_hash(copy), hash);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST
