@@ -59,24 +59,12 @@ void continuous_mesh_release(struct continuous_mesh *self)
 
 /* ---- time ------------------------------------------------------------------------------------- */
 
-/* The part of a motion between two times, s. */
-static struct motion part_of(const struct motion *motion, double from, double to)
-{
-	ASSERT(from <= to);
-	struct motion part = *motion;
-	part.from = motion_at(motion, from);
-	part.to = motion_at(motion, to);
-	part.t0 = from;
-	part.t1 = to;
-	return part;
-}
-
 static void end_at(struct motion_search *search, double time)
 {
 	if (!(time > search->motion_a.t0 && time < search->motion_a.t1))
 		return;
-	search->motion_a = part_of(&search->motion_a, search->motion_a.t0, time);
-	search->motion_b = part_of(&search->motion_b, search->motion_b.t0, time);
+	search->motion_a = motion_part(&search->motion_a, search->motion_a.t0, time);
+	search->motion_b = motion_part(&search->motion_b, search->motion_b.t0, time);
 }
 
 /* ---- two triangles ---------------------------------------------------------------------------- */
@@ -148,8 +136,8 @@ static void test_in_steps(struct motion_search *search, uint32_t i, uint32_t j, 
 		to = k + 1 < steps ? to : end;
 		if (!(to > from))
 			continue;
-		struct motion part_a = part_of(&all_a, from, to),
-			      part_b = part_of(&all_b, from, to);
+		struct motion part_a = motion_part(&all_a, from, to),
+			      part_b = motion_part(&all_b, from, to);
 		if (test_straight(search, i, j, &part_a, &part_b))
 			return;
 	}
@@ -241,8 +229,8 @@ static void search_intervals(struct motion_search *search)
 		double end = stack[depth - 1].end, middle = start + 0.5 * (end - start);
 		uint32_t cuts = stack[depth - 1].cuts;
 		search->work.intervals++;
-		search->motion_a = part_of(&all_a, start, end);
-		search->motion_b = part_of(&all_b, start, end);
+		search->motion_a = motion_part(&all_a, start, end);
+		search->motion_b = motion_part(&all_b, start, end);
 		refit(search);
 		if (cuts < CUTS_MAX && middle > start && middle < end && has_many(search)) {
 			stack[depth - 1].cuts = cuts + 1;

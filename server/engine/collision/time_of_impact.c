@@ -89,17 +89,6 @@ static void convex_init(struct impact_convex *self, const struct impact_side *si
 
 /* ---- the earliest result --------------------------------------------------------------------- */
 
-static struct motion part_of(const struct motion *motion, double from, double to)
-{
-	VALIDATE(!(from > to));
-	struct motion part = *motion;
-	part.from = motion_at(motion, from);
-	part.to = motion_at(motion, to);
-	part.t0 = from;
-	part.t1 = to;
-	return part;
-}
-
 /* Stores a result that is earlier than all before; later searches end at its time. Ties: an
  * overlap, else the first result. */
 static void update_result(struct impact_search *self, const struct impact_result *found)
@@ -120,8 +109,8 @@ static void update_result(struct impact_search *self, const struct impact_result
 	earliest.limits = best->limits;
 	*best = earliest;
 	if (found->time > self->motion_a.t0 && found->time < self->motion_a.t1) {
-		self->motion_a = part_of(&self->motion_a, self->motion_a.t0, found->time);
-		self->motion_b = part_of(&self->motion_b, self->motion_b.t0, found->time);
+		self->motion_a = motion_part(&self->motion_a, self->motion_a.t0, found->time);
+		self->motion_b = motion_part(&self->motion_b, self->motion_b.t0, found->time);
 	}
 }
 
@@ -643,8 +632,8 @@ static void search_surface(struct impact_search *self, const struct impact_side 
 		double to = k + 1 < count ? start + time * ((k + 1) / (double)count) : all_a.t1;
 		if (!(to > from))
 			continue;
-		self->motion_a = part_of(&all_a, from, to);
-		self->motion_b = part_of(&all_b, from, to);
+		self->motion_a = motion_part(&all_a, from, to);
+		self->motion_b = motion_part(&all_b, from, to);
 		struct mesh_walk walk;
 		uint32_t child;
 		mesh_walk_init(&walk, mesh,
@@ -664,8 +653,8 @@ static void search_surface(struct impact_search *self, const struct impact_side 
 	if (self->best->outcome == IMPACT_OVERLAP && self->best->time > self->a->motion->t0)
 		self->best->outcome = IMPACT_HIT;
 	double end = self->best->outcome != IMPACT_APART ? self->best->time : all_a.t1;
-	self->motion_a = end > start ? part_of(&all_a, start, end) : all_a;
-	self->motion_b = end > start ? part_of(&all_b, start, end) : all_b;
+	self->motion_a = end > start ? motion_part(&all_a, start, end) : all_a;
+	self->motion_b = end > start ? motion_part(&all_b, start, end) : all_b;
 }
 
 /* Reports an overlap if a point of the other side is inside a field at the start, because the

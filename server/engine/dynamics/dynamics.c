@@ -69,6 +69,29 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	return status;
 }
 
+/* What a tick makes anew. */
+static void release_working(struct dynamics *self)
+{
+	arena_release(&self->scratch);
+	ARRAY_RELEASE(&self->new_pairs);
+	ARRAY_RELEASE(&self->gone);
+	ARRAY_RELEASE(&self->sort_scratch);
+	ARRAY_RELEASE(&self->triangles);
+	ARRAY_RELEASE(&self->hits);
+	ARRAY_RELEASE(&self->starts);
+	ARRAY_RELEASE(&self->cuts);
+	particle_pairs_destroy(self->pairs);
+	self->pairs = NULL;
+	particle_links_destroy(self->links);
+	self->links = NULL;
+	particle_room_destroy(self->room);
+	self->room = NULL;
+	particle_skin_destroy(self->skin);
+	self->skin = NULL;
+	fluids_destroy(self->fluid);
+	self->fluid = NULL;
+}
+
 void dynamics_release(struct dynamics *self)
 {
 	table_release(&self->body_index);
@@ -94,28 +117,11 @@ void dynamics_release(struct dynamics *self)
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
 	ARRAY_RELEASE(&self->near_pairs);
-	ARRAY_RELEASE(&self->new_pairs);
-	ARRAY_RELEASE(&self->gone);
 	ARRAY_RELEASE(&self->slept);
-	ARRAY_RELEASE(&self->sort_scratch);
-	ARRAY_RELEASE(&self->triangles);
 	ARRAY_RELEASE(&self->events);
-	ARRAY_RELEASE(&self->hits);
-	ARRAY_RELEASE(&self->starts);
-	ARRAY_RELEASE(&self->cuts);
-	particle_pairs_destroy(self->pairs);
-	self->pairs = NULL;
-	particle_links_destroy(self->links);
-	self->links = NULL;
-	particle_room_destroy(self->room);
-	self->room = NULL;
-	particle_skin_destroy(self->skin);
-	self->skin = NULL;
-	fluids_destroy(self->fluid);
-	self->fluid = NULL;
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
-	arena_release(&self->scratch);
+	release_working(self);
 	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
 		arena_release(&self->worker_arenas[i]);
 }
@@ -145,26 +151,8 @@ uint64_t dynamics_memory(const struct dynamics *self)
 
 void dynamics_trim(struct dynamics *self)
 {
-	if (arena_used(&self->scratch) > 0)
-		return;
-	arena_release(&self->scratch);
-	ARRAY_RELEASE(&self->new_pairs);
-	ARRAY_RELEASE(&self->gone);
-	ARRAY_RELEASE(&self->sort_scratch);
-	ARRAY_RELEASE(&self->triangles);
-	ARRAY_RELEASE(&self->hits);
-	ARRAY_RELEASE(&self->starts);
-	ARRAY_RELEASE(&self->cuts);
-	particle_pairs_destroy(self->pairs);
-	self->pairs = NULL;
-	particle_links_destroy(self->links);
-	self->links = NULL;
-	particle_room_destroy(self->room);
-	self->room = NULL;
-	particle_skin_destroy(self->skin);
-	self->skin = NULL;
-	fluids_destroy(self->fluid);
-	self->fluid = NULL;
+	if (arena_used(&self->scratch) == 0)
+		release_working(self);
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */

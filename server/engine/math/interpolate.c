@@ -46,3 +46,14 @@ pose motion_at(const struct motion *self, double t)
 	}
 	return at;
 }
+
+struct motion motion_part(const struct motion *self, double from, double to)
+{
+	VALIDATE(!(from > to));
+	struct motion part = *self;
+	part.from = motion_at(self, from);
+	part.to = motion_at(self, to);
+	part.t0 = from;
+	part.t1 = to;
+	return part;
+}

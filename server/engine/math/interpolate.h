@@ -25,6 +25,8 @@ struct motion {
 MUST_CHECK enum status motion_between(pose from, double t0, pose to, double t1, struct motion *out);
 /* The pose at t, also outside [t0, t1]; exactly `from` at t0 and `to` at t1. */
 pose motion_at(const struct motion *self, double t);
+/* The same motion between the times `from` ≤ `to`, s. */
+struct motion motion_part(const struct motion *self, double from, double to);
 /* Velocity of the body's point at world position p while the body's origin is at `origin`. */
 static inline vec3 motion_point_velocity(const struct motion *self, vec3 origin, vec3 p)
 {
