@@ -54,6 +54,29 @@ const struct schema_table schema_tables[SCHEMA_TABLES] = {
 _Static_assert(COUNT_OF(BODY_keys) <= 64, "given has 64 bits");
 _Static_assert(COUNT_OF(JOINT_keys) <= 64, "given has 64 bits");
 
+static bool has_key(const struct schema_table *table, const char *name)
+{
+	for (uint32_t i = 0; i < table->key_count; i++)
+		if (strcmp(table->keys[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* "; body, joint have it": up to three other tables with a key of this name; "" if there is none. */
+static const char *tables_text(const char *name, char *room, size_t bytes)
+{
+	uint32_t found = 0;
+	size_t length = 0;
+	for (uint32_t t = 0; t < SCHEMA_TABLES && found < 3; t++)
+		if (has_key(&schema_tables[t], name))
+			length += (size_t)snprintf(room + length, bytes - length, "%s %s",
+						   found++ == 0 ? ";" : ",", schema_tables[t].name);
+	if (found == 0)
+		return "";
+	snprintf(room + length, bytes - length, " %s it", found == 1 ? "has" : "have");
+	return room;
+}
+
 static enum status unknown_key(const struct source *source, const struct yaml_node *key,
 			       const struct schema_table *table)
 {
@@ -63,7 +86,9 @@ static enum status unknown_key(const struct source *source, const struct yaml_no
 		schema_offer(&suggestion, table->keys[i].name);
 	return source_fail(source, key->line, STATUS_MALFORMED, key->text,
 			   "%s has no key '%.32s'%s", table->name, key->text,
-			   suggestion_text(&suggestion, room, sizeof room));
+			   suggestion.nearest != NULL
+				   ? suggestion_text(&suggestion, room, sizeof room)
+				   : tables_text(key->text, room, sizeof room));
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------- */
@@ -548,7 +573,9 @@ static enum status read_pair(const struct source *source, const struct yaml_node
 					   "%.32s is another word for %s: give one of them",
 					   pair->text, name);
 		*given |= (uint64_t)1 << i;
-		return READERS[key->type](source, pair->next, key, (char *)values + key->offset);
+		struct schema_key named = *key;
+		named.name = pair->text; /* errors have the file's word */
+		return READERS[key->type](source, pair->next, &named, (char *)values + key->offset);
 	}
 	return unknown_key(source, pair, table);
 }
