@@ -8,8 +8,9 @@
  *   landing     the shipped humanoid, thrown half a metre above the ground under impact
  *   humanoids   1000 of the shipped humanoid (21 joints) standing in one world, ms a step
  *
- *	bench_robots [HUMANOIDS]
+ *	bench_robots [HUMANOIDS [ROWS]]
  *
+ * ROWS is one of the names above, and only its rows are measured then. Each row is printed when it is known.
  * Times are of the processor, in one thread, and the least of several runs. */
 #include "protocol/scene/scene.h"
 #include "server/worlds/scene_world.h"
@@ -258,19 +259,50 @@ static void time_mujoco(const char *file)
 }
 #endif
 
-int main(int argc, char **argv)
+static void time_quadruped(uint32_t humanoids)
 {
-	shape_library_init(&shapes);
+	UNUSED(humanoids);
 	time_robot("quadruped.xml", true);
 #if HAVE_MUJOCO
 	time_mujoco("quadruped.xml");
 #else
 	printf("quadruped.xml  MuJoCo is not installed\n");
 #endif
+}
+
+static void time_arm(uint32_t humanoids)
+{
+	UNUSED(humanoids);
 	time_robot("arm.urdf", false);
+}
+
+static void time_landings(uint32_t humanoids)
+{
+	UNUSED(humanoids);
 	time_landing(0);
 	time_landing(2);
-	time_humanoids(argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : HUMANOIDS);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*measure)(uint32_t humanoids);
+	} ROWS[] = { { "quadruped", time_quadruped },
+		     { "arm", time_arm },
+		     { "landing", time_landings },
+		     { "humanoids", time_humanoids } };
+	uint32_t humanoids = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : HUMANOIDS, known = 0;
+	setvbuf(stdout, NULL, _IOLBF,
+		BUFSIZ); /* rows that are known are not lost with those that are not */
+	shape_library_init(&shapes);
+	for (uint32_t i = 0; i < COUNT_OF(ROWS); i++) {
+		if (argc > 2 && strcmp(argv[2], ROWS[i].name) != 0)
+			continue;
+		ROWS[i].measure(humanoids);
+		known++;
+	}
+	check(known > 0, "ROWS is quadruped, arm, landing or humanoids", NULL);
 	shape_library_release(&shapes);
 	return EXIT_SUCCESS;
 }

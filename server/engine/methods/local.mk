@@ -39,6 +39,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_arms.c \
 	server/engine/methods/soft_body.c \
 	server/engine/methods/soft_branch.h \
+	server/engine/methods/soft_closed.c \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \

@@ -129,7 +129,6 @@ ALWAYS_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extr
 {
 	struct soft_row response;
 	double coupled[SOFT_LOCKS_MAX];
-	const double *row = (const double *)(const void *)&extra->row;
 	VALIDATE(joint->lock_count <= SOFT_LOCKS_MAX);
 	respond_alone(a, b, &extra->row, &response);
 	double along = spatial_dot(extra->row.on_a, response.on_a) +
@@ -137,16 +136,10 @@ ALWAYS_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extr
 	six_store(coupled, couple_rows(joint->branch, &response));
 	memcpy(extra->answer, coupled, sizeof coupled);
 	soft_joint_solve_factored(joint, joint->lock_count, extra->answer);
-	struct six push_a = six_load(&row[ON_A]), push_b = six_load(&row[ON_B]);
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
-		const double *on = row_numbers(joint, i);
 		along -= coupled[i] * extra->answer[i];
 		extra->answer[i] = -extra->answer[i];
-		push_a = six_mul_add(push_a, six_load(&on[ON_A]), extra->answer[i]);
-		push_b = six_mul_add(push_b, six_load(&on[ON_B]), extra->answer[i]);
 	}
-	six_store((double *)(void *)&extra->push.on_a, push_a);
-	six_store((double *)(void *)&extra->push.on_b, push_b);
 	double scale =
 		soft_response_scale(a, &extra->row.on_a) + soft_response_scale(b, &extra->row.on_b);
 	bool moves = along > 0 && along > SOFT_PIVOT_MIN * scale;
@@ -175,11 +168,6 @@ ALWAYS_INLINE void copy_derived(const struct soft_joint *joint, const struct sof
 	to->mass = from->mass;
 	for (uint32_t i = 0; i < joint->lock_count; i++)
 		to->answer[i] = negative ? -from->answer[i] : from->answer[i];
-	to->push = from->push;
-	if (negative) {
-		to->push.on_a = spatial_negate(to->push.on_a);
-		to->push.on_b = spatial_negate(to->push.on_b);
-	}
 	if (to->mass == 0)
 		to->impulse = 0;
 }

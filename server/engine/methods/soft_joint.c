@@ -52,32 +52,48 @@ static float4 to_float4(vec3 v)
 	return (float4){ (float)v.x, (float)v.y, (float)v.z, 0 };
 }
 
-static void gather_velocities(struct soft_step *self)
+void soft_jointed_gather(struct soft_step *self, uint32_t jointed)
 {
-	struct soft_joints *joints = &self->joints;
-	for (uint32_t i = 1; i < joints->jointed_count; i++) {
-		struct soft_jointed *jointed = &joints->jointed[i];
-		const struct soft_body *body = &self->bodies[jointed->number];
-		const struct spatial *start = &self->drives[jointed->number].start.velocity;
-		jointed->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
-		jointed->velocity.angular = vec3_add(start->angular, to_double(body->spin));
-		if (!jointed->moves)
-			jointed->trial = jointed->velocity; /* in lanes all bodies have one */
-	}
+	VALIDATE(jointed > 0 && jointed < self->joints.jointed_count);
+	struct soft_jointed *to = &self->joints.jointed[jointed];
+	const struct soft_body *body = &self->bodies[to->number];
+	const struct spatial *start = &self->drives[to->number].start.velocity;
+	to->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
+	to->velocity.angular = vec3_add(start->angular, to_double(body->spin));
+	if (!to->moves)
+		to->trial = to->velocity; /* in lanes all bodies have one */
 }
 
-static void scatter_velocities(struct soft_step *self)
+void soft_jointed_scatter(struct soft_step *self, uint32_t jointed)
 {
-	const struct soft_joints *joints = &self->joints;
-	for (uint32_t i = 1; i < joints->jointed_count; i++) {
-		const struct soft_jointed *jointed = &joints->jointed[i];
-		const struct spatial *start = &self->drives[jointed->number].start.velocity;
-		if (!self->drives[jointed->number].dynamic)
-			continue;
-		struct soft_body *body = &self->bodies[jointed->number];
-		body->velocity = to_float4(vec3_sub(jointed->velocity.linear, start->linear));
-		body->spin = to_float4(vec3_sub(jointed->velocity.angular, start->angular));
-	}
+	VALIDATE(jointed > 0 && jointed < self->joints.jointed_count);
+	const struct soft_jointed *from = &self->joints.jointed[jointed];
+	const struct soft_drive *drive = &self->drives[from->number];
+	struct soft_body *body = &self->bodies[from->number];
+	if (!drive->dynamic)
+		return;
+	body->velocity = to_float4(vec3_sub(from->velocity.linear, drive->start.velocity.linear));
+	body->spin = to_float4(vec3_sub(from->velocity.angular, drive->start.velocity.angular));
+}
+
+/* Of all bodies. */
+static void gather_velocities(struct soft_step *self)
+{
+	for (uint32_t i = 1; i < self->joints.jointed_count; i++)
+		soft_jointed_gather(self, i);
+}
+
+/* Of those in no closed group, which have theirs in their pass. */
+static void gather_apart(struct soft_step *self)
+{
+	for (uint32_t k = 0; k < self->joints.apart_count; k++)
+		soft_jointed_gather(self, soft_apart_body(&self->joints, k));
+}
+
+static void scatter_apart(struct soft_step *self)
+{
+	for (uint32_t k = 0; k < self->joints.apart_count; k++)
+		soft_jointed_scatter(self, soft_apart_body(&self->joints, k));
 }
 
 /* ---- one joint ------------------------------------------------------------------------------ */
@@ -103,6 +119,16 @@ static inline void add_scaled_row(struct soft_row *sum, const struct soft_row *r
 	sum->on_b = spatial_mul_add(sum->on_b, row->on_b, impulse);
 }
 
+/* J of a row with the response of the locked rows. */
+static inline struct soft_row push_of(const struct soft_joint *joint,
+				      const struct soft_extra *extra)
+{
+	struct soft_row push = extra->row;
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		add_scaled_row(&push, &joint->locks[i], extra->answer[i]);
+	return push;
+}
+
 /* Applies the warm start. Rows solved together start at 0; other rows apply their impulse with the
  * response of the locked rows. */
 void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint)
@@ -124,10 +150,13 @@ void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint)
 			extra->impulse = 0;
 		}
 		extra->impulse = extra->member ? 0 : extra->impulse;
-		add_scaled_row(&sum, joint->loose ? &extra->row : &extra->push, extra->impulse);
+		if (extra->impulse == 0)
+			continue;
+		struct soft_row push = joint->loose ? extra->row : push_of(joint, extra);
+		add_scaled_row(&sum, &push, extra->impulse);
 		for (uint32_t r = 0; r < joint->lock_count && !joint->loose; r++)
 			joint->impulse[r] += extra->answer[r] * extra->impulse;
-		any |= extra->impulse != 0;
+		any = true;
 	}
 	joint->acted |= any;
 	if (any)
@@ -167,7 +196,8 @@ static void set_impulse(const struct soft_pass *pass, struct soft_joint *joint,
 	joint->acted = true;
 	for (uint32_t i = 0; i < joint->lock_count; i++)
 		joint->impulse[i] += extra->answer[i] * change;
-	add_scaled_row(&sum, &extra->push, change);
+	struct soft_row push = push_of(joint, extra);
+	add_scaled_row(&sum, &push, change);
 	apply_row_impulse(joint, &pass->joints->jointed[joint->a], &pass->joints->jointed[joint->b],
 			  &sum);
 }
@@ -257,6 +287,14 @@ void soft_joint_solve_alone(const struct soft_pass *pass, struct soft_joint *joi
 			(void)solve_extra(pass, joint, &joint->extras[i]);
 }
 
+bool soft_joint_is_swept(const struct soft_joint *joint)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < joint->extra_count && joint->implicit; i++)
+		any |= joint->extras[i].implicit && is_alone(joint, &joint->extras[i]);
+	return any;
+}
+
 static void sweep_joint(const struct soft_pass *pass, struct soft_joint *joint, struct sweep *sum)
 {
 	ASSERT(joint->implicit);
@@ -286,23 +324,38 @@ static void solve_together(const struct soft_step *self, const struct soft_pass 
 	soft_gears_solve(pass);
 }
 
+/* One sweep, in the order of joints; `waits`: closed groups wait for it. */
+static void sweep_joints(const struct soft_pass *pass, bool waits, struct sweep *sum)
+{
+	struct soft_joints *joints = pass->joints;
+	for (uint32_t i = 0; i < joints->wide.apart_count && !waits; i++)
+		if (soft_apart(joints, i)->implicit)
+			sweep_joint(pass, soft_apart(joints, i), sum);
+	for (uint32_t i = 0; i < joints->wide.rest_count && waits; i++) {
+		struct soft_joint *joint = soft_rest(joints, i);
+		if (joint->closed ? joint->swept : joint->implicit)
+			sweep_joint(pass, joint, sum);
+	}
+}
+
 /* The force of an implicit spring is that at the speed of the sub-step's end. So the other rows
  * that are solved alone come before these, and several of these are swept until they agree: an
  * impulse after one of them would change its speed, and a stiff spring would do work on it that
  * nobody loses. Rows solved together come last. */
-static void solve_all(const struct soft_step *self, const struct soft_pass *pass)
+static void solve_all(struct soft_closed_work *closed)
 {
-	struct soft_joints *joints = pass->joints;
+	const struct soft_pass *pass = closed->pass;
 	soft_solve_items(pass);
+	bool waits = soft_closed_pass(closed);
 	for (uint32_t k = 0; k < SWEEPS_MAX; k++) {
 		struct sweep sweep = { 0 };
-		for (uint32_t i = 0; i < joints->wide.rest_count; i++)
-			if (soft_rest(joints, i)->implicit)
-				sweep_joint(pass, soft_rest(joints, i), &sweep);
+		sweep_joints(pass, waits, &sweep);
 		if (sweep.rows < 2 || !(sweep.change > SWEEP_CHANGE * sweep.size))
 			break;
 	}
-	solve_together(self, pass);
+	solve_together(closed->self, pass);
+	if (waits)
+		soft_closed_finish(closed);
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */
@@ -325,7 +378,7 @@ static struct soft_pass pass_of(struct soft_step *self, bool biased)
 	return pass;
 }
 
-static void add_joint_totals(struct soft_joint *joint, double sign)
+void soft_joint_add_totals(struct soft_joint *joint, double sign)
 {
 	soft_joint_take_pull(joint);
 	for (uint32_t r = 0; r < joint->lock_count; r++)
@@ -339,8 +392,8 @@ static void add_joint_totals(struct soft_joint *joint, double sign)
 
 static void add_totals(struct soft_joints *joints, double sign)
 {
-	for (uint32_t i = 0; i < joints->wide.rest_count; i++)
-		add_joint_totals(soft_rest(joints, i), sign);
+	for (uint32_t i = 0; i < joints->wide.apart_count; i++)
+		soft_joint_add_totals(soft_apart(joints, i), sign);
 	ASSERT(sign == 1 || joints->wide.block_count == 0);
 	for (uint32_t i = 0; i < joints->wide.block_count; i++)
 		joints->wide.kernels->add_totals(&joints->wide.blocks[i]);
@@ -372,11 +425,14 @@ void soft_joints_solve(struct soft_step *self, double half)
 	if (joints->driven)
 		update_motor_rates(self, half);
 	struct soft_pass pass = pass_of(self, true);
-	gather_velocities(self);
+	struct soft_closed_work closed = {
+		.self = self, .pass = &pass, .gathers = true, .warms = true
+	};
+	gather_apart(self);
 	soft_warm_items(joints);
 	soft_gears_start(joints);
-	solve_all(self, &pass);
-	scatter_velocities(self);
+	solve_all(&closed);
+	scatter_apart(self);
 	profile_enter(self->dynamics->profile, before);
 }
 
@@ -416,8 +472,10 @@ bool soft_joints_strained(struct soft_step *self, uint32_t round)
 	uint32_t rows = joints->list.count + self->step->contacts.count;
 	double h = self->dt / self->substeps;
 	bool strained = false, open = false;
-	for (uint32_t i = 0; i < joints->wide.rest_count && !open; i++)
-		open = soft_rest(joints, i)->open > STRAIN_OPEN;
+	for (uint32_t i = 0; i < joints->wide.apart_count && !open; i++)
+		open = soft_apart(joints, i)->open > STRAIN_OPEN;
+	for (uint32_t k = 0; k < joints->forest.closed_count && !open; k++)
+		open = joints->forest.groups[joints->forest.closed[k]].open > STRAIN_OPEN;
 	for (uint32_t i = 0; i < joints->wide.block_count && !open; i++)
 		open = joints->wide.blocks[i].open > STRAIN_OPEN;
 	if (!open || self->block_count == 0 || round >= ROUNDS_MAX ||
@@ -442,23 +500,31 @@ void soft_joints_solve_again(struct soft_step *self)
 	ASSERT(self->joints.list.count > 0);
 	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
 	struct soft_pass pass = pass_of(self, true);
-	solve_all(self, &pass);
-	scatter_velocities(self);
+	struct soft_closed_work closed = { .self = self, .pass = &pass };
+	solve_all(&closed);
+	scatter_apart(self);
 	profile_enter(self->dynamics->profile, before);
 }
 
-void soft_joints_relax(struct soft_step *self)
+void soft_joints_relax(struct soft_step *self, double now)
 {
 	struct soft_joints *joints = &self->joints;
 	if (joints->list.count == 0)
 		return;
 	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
 	struct soft_pass pass = pass_of(self, false);
-	gather_velocities(self);
-	solve_all(self, &pass);
+	struct soft_closed_work closed = { .self = self,
+					   .pass = &pass,
+					   .now = now,
+					   .measures = true,
+					   .gathers = true,
+					   .counts = true };
+	soft_apart_measure(self, now);
+	gather_apart(self);
+	solve_all(&closed);
 	add_totals(joints, 1);
 	soft_gears_add_totals(joints, 1);
-	scatter_velocities(self);
+	scatter_apart(self);
 	profile_enter(self->dynamics->profile, before);
 }
 
@@ -517,14 +583,14 @@ void soft_joints_restitution(struct soft_step *self)
 	struct soft_joints *joints = &self->joints;
 	struct soft_pass pass = pass_of(self, false);
 	bool any = false;
-	for (uint32_t i = 0; i < joints->wide.rest_count && !any; i++)
+	for (uint32_t i = 0; i < joints->wide.rest_count && !any && joints->bounces; i++)
 		for (uint32_t r = 0; r < soft_rest(joints, i)->extra_count; r++)
 			any |= limit_bounces(self, &soft_rest(joints, i)->extras[r]);
 	if (!any)
 		return;
-	/* Rare, and it takes back totals: without lanes. */
+	/* Rare, and it takes back totals: without lanes, and all groups at once. */
 	soft_wide_leave(joints);
-	gather_velocities(self);
+	gather_apart(self);
 	add_totals(joints, -1); /* their impulses are about to change */
 	soft_gears_add_totals(joints, -1);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
@@ -539,5 +605,5 @@ void soft_joints_restitution(struct soft_step *self)
 	solve_together(self, &pass);
 	add_totals(joints, 1);
 	soft_gears_add_totals(joints, 1);
-	scatter_velocities(self);
+	scatter_apart(self);
 }

@@ -45,8 +45,7 @@ struct soft_row {
 
 /* A row of a joint that is not locked: a limit, spring, motor or friction. */
 struct soft_extra {
-	struct soft_row row;  /* J */
-	struct soft_row push; /* J with the response of the locked rows */
+	struct soft_row row; /* J */
 	double answer
 		[SOFT_LOCKS_MAX]; /* response of the locked rows to a unit impulse: −K⁻¹ J_L M⁻¹ Jᵀ */
 	double mass; /* kg or kg m²: effective mass while the locked rows hold; 0: no impulse moves it */
@@ -105,6 +104,8 @@ struct soft_joint {
 	uint32_t core_place; /* SOFT_NO_PLACE if it is in no core */
 	bool acted;	     /* one of its impulses was not 0 */
 	bool wide;	     /* in a block of soft_wide.h, which has all that changes */
+	bool closed;	     /* of a closed group (soft_closed.c) */
+	bool swept;	     /* of a closed group, in a pass: an implicit spring of it is swept */
 	bool implicit;	     /* one of its springs is */
 	bool rotors;	     /* one of its extras is a rotor */
 	double open;	     /* m, rad: the largest gap of a locked row, at the present positions */
@@ -199,7 +200,11 @@ struct soft_group {
 		last; /* range in soft_forest.order: trees from their leaves on, then the core */
 	bool wide;    /* solved in lanes (soft_wide.c) */
 	bool geared;  /* a gear acts on one of its bodies: not in lanes */
-	uint32_t version; /* how often it was factored */
+	bool closed;  /* it goes through the phases by itself (soft_closed.c) */
+	bool waits;   /* of a closed group, in a pass: its implicit springs are to be swept first */
+	uint32_t own_first, own_last; /* of a closed group: range in soft_forest.own */
+	double open;		      /* m, rad: of a closed group, as soft_joint.open */
+	uint32_t version;	      /* how often it was factored */
 	struct soft_core core;
 };
 
@@ -210,6 +215,8 @@ struct soft_forest {
 	uint32_t *order;  /* joints, group by group, in the order of elimination */
 	struct soft_group *groups;
 	uint32_t group_count;
+	uint32_t *closed, closed_count; /* indices of closed groups */
+	uint32_t *own; /* joints of closed groups, group by group, ascending in each */
 };
 
 /* A gear; bodies, and J on them: of its follower's a and b, of its leader's (gear.h). */
@@ -263,9 +270,12 @@ struct soft_joints {
 	struct body_motion *motions;  /* their present motions */
 	uint32_t *jointed_of;	      /* by slot: index in `jointed`; 0 for a body without joints */
 	uint32_t jointed_count;
+	uint32_t *apart; /* indices of jointed bodies, but number 0, that are in no closed group */
+	uint32_t apart_count;
 	struct soft_forest forest;
 	struct soft_wide wide;
-	bool driven; /* a motor has a target that changes with time */
+	bool driven;  /* a motor has a target that changes with time */
+	bool bounces; /* a limit has a restitution */
 	double bias_rate, mass_scale, impulse_scale; /* softness */
 };
 
@@ -296,6 +306,27 @@ static inline struct soft_jointed *soft_parent_of(const struct soft_joints *join
 {
 	return &joints->jointed[joint->child_b ? joint->a : joint->b];
 }
+
+/* One case of SOFT_FOR_ROWS. */
+#define SOFT_CASE_OF_ROWS(rows, ...)                                                               \
+	case rows: {                                                                               \
+		enum { ROWS = rows };                                                              \
+		__VA_ARGS__;                                                                       \
+		break;                                                                             \
+	}
+
+/* A statement with ROWS, the constant that a number of rows is: straight-line code for each. */
+#define SOFT_FOR_ROWS(count, ...)                                                                  \
+	switch (count) {                                                                           \
+		SOFT_CASE_OF_ROWS(1, __VA_ARGS__)                                                  \
+		SOFT_CASE_OF_ROWS(2, __VA_ARGS__)                                                  \
+		SOFT_CASE_OF_ROWS(3, __VA_ARGS__)                                                  \
+		SOFT_CASE_OF_ROWS(4, __VA_ARGS__)                                                  \
+		SOFT_CASE_OF_ROWS(5, __VA_ARGS__)                                                  \
+		SOFT_CASE_OF_ROWS(6, __VA_ARGS__)                                                  \
+	default:                                                                                   \
+		ASSERT((count) == 0);                                                              \
+	}
 
 /* x ← K⁻¹ x, inlined for each number of rows: x stays in registers, and no number waits for its store. */
 ALWAYS_INLINE void soft_joint_substitute(const double *l, const double *pivot_inv, uint32_t count,
@@ -329,28 +360,7 @@ ALWAYS_INLINE void soft_joint_substitute(const double *l, const double *pivot_in
 static inline void soft_joint_solve_factored(const struct soft_joint *joint, uint32_t count,
 					     double *x)
 {
-	switch (count) {
-	case 1:
-		soft_joint_substitute(joint->factor, joint->pivot_inv, 1, x);
-		break;
-	case 2:
-		soft_joint_substitute(joint->factor, joint->pivot_inv, 2, x);
-		break;
-	case 3:
-		soft_joint_substitute(joint->factor, joint->pivot_inv, 3, x);
-		break;
-	case 4:
-		soft_joint_substitute(joint->factor, joint->pivot_inv, 4, x);
-		break;
-	case 5:
-		soft_joint_substitute(joint->factor, joint->pivot_inv, 5, x);
-		break;
-	case 6:
-		soft_joint_substitute(joint->factor, joint->pivot_inv, 6, x);
-		break;
-	default:
-		ASSERT(count == 0);
-	}
+	SOFT_FOR_ROWS(count, soft_joint_substitute(joint->factor, joint->pivot_inv, ROWS, x));
 }
 
 /* out = W v, v as six numbers: linear, then angular; w: column by column. */
@@ -441,28 +451,7 @@ ALWAYS_INLINE void soft_joint_eliminate(struct soft_joint *joint, const double *
 static inline void soft_joint_factor_scaled(struct soft_joint *joint, const double *k,
 					    const double *scales, uint32_t count)
 {
-	switch (count) {
-	case 1:
-		soft_joint_eliminate(joint, k, scales, 1);
-		break;
-	case 2:
-		soft_joint_eliminate(joint, k, scales, 2);
-		break;
-	case 3:
-		soft_joint_eliminate(joint, k, scales, 3);
-		break;
-	case 4:
-		soft_joint_eliminate(joint, k, scales, 4);
-		break;
-	case 5:
-		soft_joint_eliminate(joint, k, scales, 5);
-		break;
-	case 6:
-		soft_joint_eliminate(joint, k, scales, 6);
-		break;
-	default:
-		ASSERT(count == 0);
-	}
+	SOFT_FOR_ROWS(count, soft_joint_eliminate(joint, k, scales, ROWS));
 }
 
 /* The same with scales of its own. */
@@ -479,16 +468,20 @@ MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 /* soft_joint_tree.c. Factors the groups; call it after their rows are made. */
 void soft_forest_factor(struct soft_step *self);
 void soft_group_factor(struct soft_joints *joints, struct soft_group *group);
+/* Groups of a worker's share. */
+uint32_t soft_group_grain(const struct soft_joints *joints);
 /* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too
  * stiff, and the inertia_inv of these. */
 void soft_forest_tighten(struct soft_step *self);
+void soft_group_tighten(struct soft_joints *joints, const struct soft_group *group, double h);
 /* How many bodies are taut. */
 uint32_t soft_joints_taut(const struct soft_joints *joints);
 /* Damps the rotations of a group's taut bodies; before its joints are solved with bias. */
 void soft_group_calm(struct soft_joints *joints, const struct soft_group *group);
 /* After a sub-step: sets `pull` to its impulse. */
 void soft_joint_take_pull(struct soft_joint *joint);
-/* Solves all groups in a pass. */
+/* Solves a group in a pass; all groups that are not closed. */
+void soft_group_solve(const struct soft_pass *pass, struct soft_group *group);
 void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pass);
 /* Chooses a joint's members: the rows that act within their bounds; with the locked rows at most
  * SOFT_LOCKS_MAX. */
@@ -538,6 +531,38 @@ void soft_wide_return(struct soft_joints *joints, bool all);
 /* The same of all; then no joint is in a block any more. */
 void soft_wide_leave(struct soft_joints *joints);
 
+/* soft_closed.c. Which groups are closed; after trees are planned in lanes, before loose joints are.
+ * NO_MEMORY. */
+MUST_CHECK enum status soft_closed_plan(struct soft_step *self);
+/* No group is closed any more. */
+void soft_closed_leave(struct soft_joints *joints);
+/* What closed groups do in a pass, one after the other. */
+struct soft_closed_work {
+	struct soft_step *self;
+	const struct soft_pass *pass; /* NULL: rows are made only */
+	double now;		      /* s since the step's start: of measuring */
+	bool measures;		      /* first makes the rows at the present positions */
+	bool gathers, warms;	      /* takes the velocities of bodies; applies the warm start */
+	bool counts;		      /* adds the impulses to the totals */
+};
+/* True: some groups wait until implicit springs are swept, and soft_closed_finish is to be called. */
+bool soft_closed_pass(struct soft_closed_work *work);
+void soft_closed_finish(struct soft_closed_work *work);
+
+/* The k-th joint that is in no block and in no closed group. */
+static inline struct soft_joint *soft_apart(const struct soft_joints *joints, uint32_t k)
+{
+	VALIDATE(k < joints->wide.apart_count);
+	return &joints->items[joints->wide.apart != NULL ? joints->wide.apart[k] : k];
+}
+
+/* The number of the k-th jointed body that is in no closed group. */
+static inline uint32_t soft_apart_body(const struct soft_joints *joints, uint32_t k)
+{
+	VALIDATE(k < joints->apart_count);
+	return joints->apart[k];
+}
+
 /* The k-th joint that is in no block. */
 static inline struct soft_joint *soft_rest(const struct soft_joints *joints, uint32_t k)
 {
@@ -547,6 +572,17 @@ static inline struct soft_joint *soft_rest(const struct soft_joints *joints, uin
 
 /* soft_joint.c. Applies a joint's warm start. */
 void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint);
+/* Whether an implicit spring of a joint is to be swept. */
+bool soft_joint_is_swept(const struct soft_joint *joint);
+/* Velocities of jointed bodies, from differences in float to whole ones in double, and back. */
+void soft_jointed_gather(struct soft_step *self, uint32_t jointed);
+void soft_jointed_scatter(struct soft_step *self, uint32_t jointed);
+/* Adds the impulses of a sub-step to the totals. */
+void soft_joint_add_totals(struct soft_joint *joint, double sign);
+/* soft_joint_rows.c. The motion of a jointed body, `now` seconds after the step's start; the rows of a joint
+ * at its bodies' motions. */
+void soft_jointed_move(struct soft_step *self, uint32_t jointed, double now);
+void soft_joint_measure(struct soft_step *self, uint32_t i, double now);
 
 /* rad², of a step: for a faster relative spin whole turns are counted in every sub-step. */
 #define SOFT_TURN_FAST 1.0
@@ -554,9 +590,10 @@ void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint);
 /* Makes the joints from the tables. Call it after soft_prepare_bodies and before soft_prepare_turns,
  * because it marks bodies constrained. NO_MEMORY, LIMIT: nothing changed. */
 MUST_CHECK enum status soft_joints_make(struct soft_step *self, struct reason *why);
-/* Makes the rows at the present positions, `now` seconds after the step's start: once at the start, and
- * after each sub-step's positions. */
-void soft_joints_measure(struct soft_step *self, double now);
+/* Makes the rows at the positions of the step's start: of all; `now` seconds after it, of what is in no
+ * closed group. */
+void soft_joints_measure(struct soft_step *self);
+void soft_apart_measure(struct soft_step *self, double now);
 /* The passes of a sub-step; `half`, s since the step's start, is the middle of the sub-step. */
 void soft_joints_solve(struct soft_step *self, double half);
 /* After contacts: whether they have undone so much of what joints had done that both are solved again.
@@ -564,7 +601,8 @@ void soft_joints_solve(struct soft_step *self, double half);
 bool soft_joints_strained(struct soft_step *self, uint32_t round);
 /* A further round of soft_joints_solve in the same sub-step, after soft_joints_strained. */
 void soft_joints_solve_again(struct soft_step *self);
-void soft_joints_relax(struct soft_step *self);
+/* After a sub-step's positions, `now` seconds after the step's start: makes the rows there, and relaxes. */
+void soft_joints_relax(struct soft_step *self, double now);
 /* After the last sub-step: the greatest speed of a locked row, m/s or rad/s. */
 double soft_joints_residual(struct soft_step *self);
 /* After the last sub-step: bounces the limits that were reached. */

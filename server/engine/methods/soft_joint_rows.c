@@ -123,6 +123,14 @@ static void set_mass_inv(const struct soft_step *self, struct soft_jointed *join
 	jointed->inertia_inv = mass.inertia_inv;
 }
 
+/* Whether the target of the motor of a multiplier changes within the tick. */
+static bool has_wave(const struct soft_step *self, uint32_t row, uint8_t place)
+{
+	const struct joint_table *table = &self->dynamics->tables->joint;
+	ASSERT(row < table->count);
+	return table->wave[row][joint_place_axis(place)] != JOINT_WAVE_CONSTANT;
+}
+
 /* Bodies and warm-start impulses of all joints. */
 static void init_joints(struct soft_step *self)
 {
@@ -160,7 +168,9 @@ static void init_joints(struct soft_step *self)
 			extra->elastic = extra->part == JOINT_SPRING ||
 					 extra->part == JOINT_ROTOR ||
 					 (extra->part == JOINT_MOTOR && joint_axis_is_servo(axis));
-			joints->driven |= extra->part == JOINT_MOTOR;
+			joints->bounces |= axis->restitution > 0;
+			joints->driven |= extra->part == JOINT_MOTOR &&
+					  has_wave(self, constraint->source, place);
 		}
 	}
 }
@@ -239,18 +249,23 @@ struct measure {
 	double now; /* s since the step's start */
 };
 
+void soft_jointed_move(struct soft_step *self, uint32_t jointed, double now)
+{
+	struct soft_joints *joints = &self->joints;
+	struct soft_jointed *to = &joints->jointed[jointed];
+	VALIDATE(jointed > 0 && jointed < joints->jointed_count);
+	joints->motions[jointed] = soft_motion(self, to->number, now);
+	if (now == 0 || self->drives[to->number].spins || to->taut)
+		set_mass_inv(self, to, joints->motions[jointed].rotation);
+}
+
 static void motions_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	const struct measure *measure = context;
 	struct soft_step *self = measure->self;
-	struct soft_joints *joints = &self->joints;
-	for (uint32_t i = first + 1; i <= last; i++) {
-		uint32_t number = joints->jointed[i].number;
-		joints->motions[i] = soft_motion(self, number, measure->now);
-		if (measure->now == 0 || self->drives[number].spins || joints->jointed[i].taut)
-			set_mass_inv(self, &joints->jointed[i], joints->motions[i].rotation);
-	}
+	for (uint32_t k = first; k < last; k++)
+		soft_jointed_move(self, soft_apart_body(&self->joints, k), measure->now);
 }
 
 /* ---- rows of one joint ---------------------------------------------------------------------- */
@@ -452,17 +467,25 @@ static void count_turns(const struct measure *measure, uint32_t i)
 		data->angle[k] = now[3 + k];
 }
 
+void soft_joint_measure(struct soft_step *self, uint32_t i, double now)
+{
+	const struct measure measure = { self, now };
+	ASSERT(i < self->joints.list.count);
+	count_turns(&measure, i);
+	if (self->joints.items[i].row_count == 0)
+		return; /* it exerts nothing, but its angles are stored */
+	move_impulses_to_anchor(&self->joints, i);
+	measure_joint(&measure, i);
+}
+
 static void rows_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	const struct measure *measure = context;
 	struct soft_joints *joints = &measure->self->joints;
-	for (uint32_t k = first; k < last; k++) {
-		uint32_t i = (uint32_t)(soft_rest(joints, k) - joints->items);
-		count_turns(measure, i);
-		move_impulses_to_anchor(joints, i);
-		measure_joint(measure, i);
-	}
+	for (uint32_t k = first; k < last; k++)
+		soft_joint_measure(measure->self, (uint32_t)(soft_apart(joints, k) - joints->items),
+				   measure->now);
 }
 
 /* Rows of blocks of joints: those of balls in lanes, others joint by joint. */
@@ -502,25 +525,33 @@ static void loose_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 		joints->wide.kernels->factor(joints, &blocks[k]);
 }
 
-void soft_joints_measure(struct soft_step *self, double now)
+void soft_apart_measure(struct soft_step *self, double now)
 {
 	struct soft_joints *joints = &self->joints;
 	const struct parallel *parallel = self->dynamics->parallel;
 	const struct soft_wide *wide = &joints->wide;
 	struct measure measure = { self, now };
-	if (joints->list.count == 0)
-		return;
-	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
+	ASSERT(joints->list.count > 0);
 	if (joints->driven)
 		step_joints_at(self->step, &joints->list, now);
-	parallel_run(parallel, joints->jointed_count - 1, JOINTED_GRAIN, motions_piece, &measure);
+	parallel_run(parallel, joints->apart_count, JOINTED_GRAIN, motions_piece, &measure);
 	parallel_run(parallel, wide->block_count, BLOCK_GRAIN, blocks_piece, &measure);
 	soft_forest_tighten(self);
-	parallel_run(parallel, wide->rest_count, JOINT_GRAIN, rows_piece, &measure);
+	parallel_run(parallel, wide->apart_count, JOINT_GRAIN, rows_piece, &measure);
 	parallel_run(parallel, wide->block_count - wide->loose_first, BLOCK_GRAIN, loose_piece,
 		     joints);
 	soft_forest_factor(self);
 	soft_gears_measure(self);
+}
+
+void soft_joints_measure(struct soft_step *self)
+{
+	struct soft_closed_work closed = { .self = self, .measures = true };
+	if (self->joints.list.count == 0)
+		return;
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
+	soft_apart_measure(self, 0);
+	(void)soft_closed_pass(&closed);
 	profile_enter(self->dynamics->profile, before);
 }
 

@@ -109,7 +109,7 @@ static void finish_group(struct soft_joints *joints, const struct soft_group *gr
 		make_implicit(&joints->jointed[forest->bodies[i]]);
 }
 
-static void tighten_group(struct soft_joints *joints, const struct soft_group *group, double h)
+void soft_group_tighten(struct soft_joints *joints, const struct soft_group *group, double h)
 {
 	const struct soft_forest *forest = &joints->forest;
 	slacken_group(joints, group);
@@ -135,9 +135,11 @@ static void tighten_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 {
 	UNUSED(worker);
 	const struct taut_work *work = context;
-	for (uint32_t i = first; i < last; i++)
-		if (!work->joints->forest.groups[i].wide)
-			tighten_group(work->joints, &work->joints->forest.groups[i], work->h);
+	for (uint32_t i = first; i < last; i++) {
+		const struct soft_group *group = &work->joints->forest.groups[i];
+		if (!group->wide && !group->closed)
+			soft_group_tighten(work->joints, group, work->h);
+	}
 }
 
 static void tighten_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)

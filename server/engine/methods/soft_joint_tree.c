@@ -47,6 +47,7 @@
 enum {
 	RUN_JOINTS = 8, /* a worker's share at a time: a few µs, ten times the hand-over */
 	SETS_MAX = 6, /* sets of members that a pass tries; further ones only fix rows at bounds */
+	RANKS = 3,
 };
 
 /* 1, of a row's speed: smaller differences are rounding. */
@@ -110,7 +111,7 @@ void soft_group_factor(struct soft_joints *joints, struct soft_group *group)
 }
 
 /* Groups of a worker's share, by their mean number of joints: one of a ragdoll, many of a door. */
-static uint32_t group_grain(const struct soft_joints *joints)
+uint32_t soft_group_grain(const struct soft_joints *joints)
 {
 	return MAX_OF(RUN_JOINTS * joints->forest.group_count / MAX_OF(joints->list.count, 1u), 1u);
 }
@@ -120,7 +121,8 @@ static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	UNUSED(worker);
 	struct soft_joints *joints = context;
 	for (uint32_t i = first; i < last; i++)
-		soft_group_factor(joints, &joints->forest.groups[i]);
+		if (!joints->forest.groups[i].closed)
+			soft_group_factor(joints, &joints->forest.groups[i]);
 }
 
 static void factor_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -135,7 +137,7 @@ void soft_forest_factor(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
 	const struct parallel *parallel = self->dynamics->parallel;
-	parallel_run(parallel, joints->forest.group_count, group_grain(joints), factor_piece,
+	parallel_run(parallel, joints->forest.group_count, soft_group_grain(joints), factor_piece,
 		     joints);
 	parallel_run(parallel, joints->wide.run_count, 1, factor_runs, joints);
 }
@@ -155,17 +157,19 @@ static double speed_of(const struct soft_joints *joints, const struct soft_joint
 	       spatial_dot(row->on_b, joints->jointed[joint->b].velocity);
 }
 
-/* The target speed of a row after the pass; `speed`: that before. */
-static double target_speed(const struct soft_pass *pass, const struct soft_extra *extra,
-			   double speed)
+/* The target speed of a row after the pass. That before is found only where it matters: a limit that is
+ * far away does not ask for it. */
+static double target_speed(const struct soft_pass *pass, const struct soft_joint *joint,
+			   const struct soft_extra *extra)
 {
-	double off;
+	double off, speed;
 	switch (extra->part) {
 	case JOINT_MOTOR:
 		if (!extra->follows)
 			return extra->wanted;
 		if (is_bounded(extra))
 			return extra->wanted - soft_servo_speed(pass, extra);
+		speed = speed_of(pass->joints, joint, &extra->row);
 		off = speed - extra->wanted + pass->bias_rate * extra->gap;
 		return speed - pass->mass_scale * off;
 	case JOINT_FRICTION:
@@ -175,6 +179,7 @@ static double target_speed(const struct soft_pass *pass, const struct soft_extra
 			return extra->wanted; /* it bounces */
 		if (extra->gap > 0)
 			return -extra->gap * pass->h_inv;
+		speed = speed_of(pass->joints, joint, &extra->row);
 		return speed - pass->mass_scale * (speed + soft_limit_bias(pass, extra));
 	}
 }
@@ -290,14 +295,12 @@ static void clamp_target_to_limits(struct soft_joint *joint, uint32_t motor)
 /* Targets of the rows besides locked ones. */
 static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 {
-	const struct soft_joints *joints = pass->joints;
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
 		if (extra->soft > 0)
 			extra->target = elastic_target(pass, extra);
 		else if (!extra->elastic)
-			extra->target =
-				target_speed(pass, extra, speed_of(joints, joint, &extra->row));
+			extra->target = target_speed(pass, joint, extra);
 		if (extra->part == JOINT_MOTOR && !extra->elastic && !is_bounded(extra))
 			clamp_target_to_limits(joint, i);
 	}
@@ -399,32 +402,38 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 /* Of rows of one axis those of a lower rank take precedence. */
 static uint32_t rank_of(const struct soft_extra *extra)
 {
-	return extra->elastic ? 2 : is_bounded(extra);
+	return extra->elastic ? RANKS - 1 : is_bounded(extra);
+}
+
+/* Whether an extra can be a member, from its own state; begins its choice. */
+static bool begin_choice(const struct soft_joint *joint, struct soft_extra *extra)
+{
+	VALIDATE(!(extra->lower > extra->upper));
+	extra->bundled = extra->member = false;
+	extra->bundle = extra->soft;
+	if (extra->armature > 0 && extra->soft > 0)
+		return false; /* solved as one with a member */
+	/* A motor with gains may have become alone within the tick, with its pose. */
+	return extra->inside && !soft_extra_is_alone(extra) && !joint->loose && extra->mass > 0;
 }
 
 void soft_joint_choose_members(struct soft_joint *joint)
 {
+	uint64_t candidates[RANKS] = { 0 }; /* bit per extra */
 	uint32_t axes = 0;
 	joint->count = joint->lock_count;
+	for (uint32_t r = 0; r < joint->extra_count; r++)
+		if (begin_choice(joint, &joint->extras[r]))
+			candidates[rank_of(&joint->extras[r])] |= (uint64_t)1 << r;
 	/* Rows without bounds take precedence over rows with bounds, and these over motors with gains. */
-	for (uint32_t rank = 0; rank < 3; rank++)
-		for (uint32_t r = 0; r < joint->extra_count; r++) {
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		for (uint32_t r = 0; candidates[rank] >> r != 0; r++) {
 			struct soft_extra *extra = &joint->extras[r];
 			uint32_t axis = 1u << soft_axis_of(joint, r);
-			if (rank_of(extra) != rank)
+			if (!(candidates[rank] >> r & 1) || axes & axis ||
+			    joint->count == SOFT_LOCKS_MAX)
 				continue;
-			extra->bundled = false;
-			extra->bundle = extra->soft;
-			if (extra->armature > 0 && extra->soft > 0) {
-				extra->member = false;
-				continue; /* solved as one with a member */
-			}
-			/* A motor with gains may have become alone within the tick, with its pose. */
-			extra->member = extra->inside && !soft_extra_is_alone(extra) &&
-					!joint->loose && !(axes & axis) && extra->mass > 0 &&
-					joint->count < SOFT_LOCKS_MAX;
-			if (!extra->member)
-				continue;
+			extra->member = true;
 			axes |= axis;
 			joint->member[joint->count] = (uint8_t)r;
 			joint->branch->target[joint->count] = extra->target;
@@ -493,7 +502,7 @@ static bool release_bounds(const struct soft_joints *joints, struct soft_joint *
 	return any;
 }
 
-static void solve_group(const struct soft_pass *pass, struct soft_group *group)
+void soft_group_solve(const struct soft_pass *pass, struct soft_group *group)
 {
 	struct soft_joints *joints = pass->joints;
 	const uint32_t *order = joints->forest.order;
@@ -542,9 +551,11 @@ static void solve_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 {
 	UNUSED(worker);
 	const struct soft_pass *pass = ((struct forest_work *)context)->pass;
-	for (uint32_t i = first; i < last; i++)
-		if (!pass->joints->forest.groups[i].wide)
-			solve_group(pass, &pass->joints->forest.groups[i]);
+	for (uint32_t i = first; i < last; i++) {
+		struct soft_group *group = &pass->joints->forest.groups[i];
+		if (!group->wide && !group->closed)
+			soft_group_solve(pass, group);
+	}
 }
 
 static void solve_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -559,7 +570,7 @@ void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pas
 {
 	struct forest_work work = { pass };
 	uint32_t groups = pass->joints->forest.group_count;
-	parallel_run(self->dynamics->parallel, groups, group_grain(pass->joints), solve_piece,
+	parallel_run(self->dynamics->parallel, groups, soft_group_grain(pass->joints), solve_piece,
 		     &work);
 	parallel_run(self->dynamics->parallel, pass->joints->wide.run_count, 1, solve_runs, &work);
 }

@@ -115,7 +115,7 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 	status = soft_hard_make(self, why);
 	if (status != STATUS_OK)
 		return status;
-	soft_joints_measure(self, 0);
+	soft_joints_measure(self);
 	profile_enter(profile, PROFILE_SOLVE);
 	for (uint32_t i = 0; i < self->substeps; i++) {
 		double now = self->dt * (i + 1) / self->substeps;
@@ -132,8 +132,7 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 		self->time = (float)now;
 		soft_integrate_positions(self);
 		soft_measure(self);
-		soft_joints_measure(self, now);
-		soft_joints_relax(self);
+		soft_joints_relax(self, now);
 		soft_relax(self);
 		soft_hard_solve(self, false);
 	}

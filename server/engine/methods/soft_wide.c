@@ -285,7 +285,7 @@ static enum status plan_items(struct wave_plan *plan, struct arena *scratch)
 		const struct soft_joint *joint = &joints->items[i];
 		bool locks = joint->loose && joint->lock_count > 0;
 		bool plain = locks && joint->extra_count == 0 && joint->a != joint->b;
-		if (locks || joint->extra_count > 0)
+		if ((locks || joint->extra_count > 0) && !joint->closed)
 			add_to_plan(plan, i, plain ? joint->lock_count : (uint32_t)ALONE);
 	}
 	if (!sort_plan(plan))
@@ -308,20 +308,25 @@ static enum status plan_items(struct wave_plan *plan, struct arena *scratch)
 	return STATUS_OK;
 }
 
-/* Lists the joints that are in no block. */
+/* Lists the joints that are in no block, and which of them are in no closed group. */
 static enum status plan_rest(struct soft_joints *joints, struct arena *scratch)
 {
 	struct soft_wide *wide = &joints->wide;
-	ASSERT(wide->rest_count == joints->list.count);
-	if (wide->block_count == 0)
+	wide->rest_count = wide->apart_count = joints->list.count;
+	if (wide->block_count == 0 && joints->forest.closed_count == 0)
 		return STATUS_OK;
 	wide->rest = ARENA_ARRAY(scratch, uint32_t, joints->list.count);
-	if (wide->rest == NULL)
+	wide->apart = ARENA_ARRAY(scratch, uint32_t, joints->list.count);
+	if (wide->rest == NULL || wide->apart == NULL)
 		return STATUS_NO_MEMORY;
-	wide->rest_count = 0;
-	for (uint32_t i = 0; i < joints->list.count; i++)
-		if (!joints->items[i].wide)
-			wide->rest[wide->rest_count++] = i;
+	wide->rest_count = wide->apart_count = 0;
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		if (joints->items[i].wide)
+			continue;
+		wide->rest[wide->rest_count++] = i;
+		if (!joints->items[i].closed)
+			wide->apart[wide->apart_count++] = i;
+	}
 	return STATUS_OK;
 }
 
@@ -331,17 +336,21 @@ enum status soft_wide_plan(struct soft_step *self)
 	struct arena *scratch = &self->dynamics->scratch;
 	struct wave_plan plan = { .joints = joints };
 	struct soft_wide *wide = &joints->wide;
+	enum status status = STATUS_OK;
 	wide->kernels = self->kernels->wide;
-	wide->rest_count = joints->list.count;
-	if (wide->kernels == NULL || joints->list.count < FILL_LEAST)
-		return STATUS_OK;
-	wide->blocks = ARENA_ARRAY(scratch, struct wide_block, joints->list.count / FILL_LEAST);
-	wide->runs = ARENA_ARRAY(scratch, struct wide_run, joints->forest.group_count);
-	if (wide->blocks == NULL || wide->runs == NULL || !allocate_plan(&plan, scratch))
-		return STATUS_NO_MEMORY;
-	enum status status = plan_trees(&plan, scratch);
+	bool beside = wide->kernels != NULL && joints->list.count >= FILL_LEAST;
+	if (beside) {
+		wide->blocks =
+			ARENA_ARRAY(scratch, struct wide_block, joints->list.count / FILL_LEAST);
+		wide->runs = ARENA_ARRAY(scratch, struct wide_run, joints->forest.group_count);
+		if (wide->blocks == NULL || wide->runs == NULL || !allocate_plan(&plan, scratch))
+			return STATUS_NO_MEMORY;
+		status = plan_trees(&plan, scratch);
+	}
 	wide->loose_first = wide->block_count;
 	if (status == STATUS_OK)
+		status = soft_closed_plan(self);
+	if (status == STATUS_OK && beside)
 		status = plan_items(&plan, scratch);
 	if (status == STATUS_OK)
 		status = plan_rest(joints, scratch);
@@ -400,7 +409,9 @@ void soft_wide_leave(struct soft_joints *joints)
 	soft_wide_return(joints, true);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		joints->items[i].wide = false;
-	joints->wide = (struct soft_wide){ .rest_count = joints->list.count };
+	soft_closed_leave(joints);
+	joints->wide = (struct soft_wide){ .rest_count = joints->list.count,
+					   .apart_count = joints->list.count };
 	for (uint32_t g = 0; g < joints->forest.group_count; g++) {
 		struct soft_group *group = &joints->forest.groups[g];
 		bool wide = group->wide;
@@ -460,8 +471,8 @@ void soft_warm_items(struct soft_joints *joints)
 			soft_joint_warm(joints, &joints->items[item->at]);
 	}
 	/* Those that are no items have no impulse to apply; theirs become 0. */
-	for (uint32_t k = 0; k < wide->rest_count; k++) {
-		struct soft_joint *joint = soft_rest(joints, k);
+	for (uint32_t k = 0; k < wide->apart_count; k++) {
+		struct soft_joint *joint = soft_apart(joints, k);
 		if (wide->items == NULL || (!joint->loose && joint->extra_count == 0))
 			soft_joint_warm(joints, joint);
 	}
@@ -480,8 +491,8 @@ void soft_solve_items(const struct soft_pass *pass)
 		else
 			soft_joint_solve_alone(pass, &joints->items[item->at]);
 	}
-	for (uint32_t k = 0; k < wide->rest_count && wide->items == NULL; k++)
-		soft_joint_solve_alone(pass, soft_rest(joints, k));
+	for (uint32_t k = 0; k < wide->apart_count && wide->items == NULL; k++)
+		soft_joint_solve_alone(pass, soft_apart(joints, k));
 }
 
 void soft_run_solve(const struct soft_pass *pass, const struct wide_run *run)

@@ -75,6 +75,8 @@ struct soft_wide {
 	uint32_t item_count;
 	uint32_t *rest; /* joints in no block, ascending; NULL: all */
 	uint32_t rest_count;
+	uint32_t *apart; /* of these, the ones in no closed group (soft_closed.c); NULL: all */
+	uint32_t apart_count;
 };
 
 /* What rows are made of, besides motions. */

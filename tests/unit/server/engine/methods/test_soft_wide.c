@@ -345,6 +345,72 @@ START_TEST(short_waves_stay_joint_after_joint)
 }
 END_TEST
 
+/* Bodies of a creature: torso, and three times limb and foot. */
+enum { CREATURES = 4, CREATURE_BODIES = 7, SPRINGS = 2 };
+
+/* A spring along x between two bodies, which frees all else. */
+static void spring_between(struct world *world, body_id a, body_id b, vec3 at, double stiffness)
+{
+	joint_id joint = joined_join(world, JOINT_SIX_DOF, a, b, at, quat_identity());
+	for (uint32_t k = 0; k < JOINT_AXES; k++) {
+		struct command axis = joined_axis(joint, k);
+		axis.joint_axis.mode = JOINT_FREE;
+		axis.joint_axis.spring = k == 0 ? JOINT_SPRING_STIFFNESS : JOINT_SPRING_NONE;
+		axis.joint_axis.stiffness = k == 0 ? stiffness : 0;
+		test_do(world, &axis);
+	}
+}
+
+/* Creatures of which some have two springs that are too stiff for a sub-step; the ids of all bodies.
+ * `linked`: a spring of no force links each creature to the next, so none of them is a closed group. */
+static struct world *make_closed(uint64_t seed, bool linked, body_id *bodies)
+{
+	struct rng rng = rng_seeded(seed);
+	struct world *world = joined_world("soft-step", 60, vec3_make(0, -9.81, 0));
+	body_id ground = joined_put(
+		world,
+		(struct joined_thing){ .shape = TEST_PLANE, .meets = true, .status = BODY_STATIC });
+	joined_set(world, "sleep.enabled", 0);
+	for (uint32_t i = 0; i < CREATURES; i++) {
+		vec3 middle = vec3_make(8.0 * i, 0.9, 0);
+		body_id first = ground + 1 + CREATURE_BODIES * i;
+		make_creature(world, &rng, middle, true, i == 1);
+		for (uint32_t k = 0; k < CREATURE_BODIES; k++)
+			bodies[CREATURE_BODIES * i + k] = first + k;
+		for (uint32_t k = 0; k < SPRINGS && i >= 2; k++)
+			spring_between(world, first, first + 2 + 2 * k, middle, 1e6);
+	}
+	for (uint32_t i = 0; i + 1 < CREATURES && linked; i++)
+		spring_between(world, bodies[CREATURE_BODIES * i],
+			       bodies[CREATURE_BODIES * (i + 1)], vec3_make(8.0 * i + 4, 0.9, 0),
+			       1e-290);
+	return world;
+}
+
+/* A group that goes through the phases by itself moves as it does in phases over all, bit by bit. */
+START_TEST(closed_groups_move_as_groups_that_are_not)
+{
+	body_id bodies[CREATURES * CREATURE_BODIES], same[CREATURES * CREATURE_BODIES];
+	struct world *closed = make_closed(check_seed() + (uint64_t)_i, false, bodies);
+	struct world *linked = make_closed(check_seed() + (uint64_t)_i, true, same);
+	ck_assert_uint_eq(plan_of(closed).apart_count, 0);
+	ck_assert_uint_eq(plan_of(linked).apart_count, world_stats(linked).joints);
+	for (uint32_t tick = 0; tick < 60; tick++) {
+		test_step(closed, 1);
+		test_step(linked, 1);
+		for (uint32_t i = 0; i < COUNT_OF(bodies); i++) {
+			struct body_view a = test_body(closed, bodies[i]);
+			struct body_view b = test_body(linked, same[i]);
+			ck_assert_msg(vec3_distance(a.position, b.position) == 0 &&
+					      vec3_distance(a.velocity, b.velocity) == 0,
+				      "tick %u: body %u differs", tick, i);
+		}
+	}
+	world_destroy(closed);
+	world_destroy(linked);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/soft_wide");
@@ -355,6 +421,7 @@ static Suite *make(void)
 			    WIDTHS);
 	tcase_add_test(waves, trees_and_loose_joints_are_in_blocks_that_share_no_body);
 	tcase_add_test(waves, short_waves_stay_joint_after_joint);
+	tcase_add_loop_test(waves, closed_groups_move_as_groups_that_are_not, 0, 4);
 	suite_add_tcase(suite, waves);
 	return suite;
 }
