@@ -446,13 +446,30 @@ static inline const struct fluid_pair *fluid_pairs(const struct fluid_work *self
 
 /* What the floats of the iteration hold of a pressure (Pa s). */
 #define FLUID_LOAD_MAX 1e25
+struct fluid_trial {
+	const struct fluid_site *sites;
+	struct fluid_spot *spots;
+	float *pressures;
+};
+
+static inline struct fluid_trial fluid_trial_of(const struct fluid_work *self)
+{
+	return (struct fluid_trial){ self->sites.items, self->spots.items, self->pressures.items };
+}
+
+/* Only for the iteration. */
+static inline void fluid_try_load(const struct fluid_trial *trial, uint32_t place, double pressure)
+{
+	double load = trial->sites[place].volume * pressure;
+	trial->spots[place].load = (float)scalar_clamp(load, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
+	trial->pressures[place] = (float)scalar_clamp(pressure, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
+}
+
 static inline void fluid_set_load(struct fluid_work *self, uint32_t place, double pressure)
 {
-	double load = self->sites.items[place].volume * pressure;
-	self->load.items[place] = load;
-	self->spots.items[place].load = (float)scalar_clamp(load, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
-	self->pressures.items[place] =
-		(float)scalar_clamp(pressure, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
+	const struct fluid_trial trial = fluid_trial_of(self);
+	self->load.items[place] = self->sites.items[place].volume * pressure;
+	fluid_try_load(&trial, place, pressure);
 }
 
 #endif
