@@ -1449,7 +1449,7 @@ struct cairn_command_particles_fluid {
 	double rest_density;
 	/* viscosity (0 … 1000000 Pa s): of two systems the mean */
 	double viscosity;
-	/* surface_tension (0 … 1000 N/m): of two systems the geometric mean */
+	/* surface_tension (0 … 1000 N/m): of the free surface; each particle has its own */
 	double surface_tension;
 	/* solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1
 	 * incompressible: the pressure keeps the density */

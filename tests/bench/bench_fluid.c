@@ -12,6 +12,8 @@
  * bench_fluid rest             hydrostatic pressure and height of a pool, by resolution and step
  * bench_fluid drop             cubes under surface tension become balls: pressure by Laplace, period
  *                              by Rayleigh
+ * bench_fluid balls [6 [10]]   the pressure by Laplace alone, by particles across the radius
+ * bench_fluid wobble [6 [10]]  the period alone
  * bench_fluid channels [18]    profiles of Couette and Poiseuille, by resolution and step
  * bench_fluid pour             pouring without loss, by resolution and step
  * bench_fluid spin             what changes angular momentum
@@ -788,27 +790,7 @@ static struct drop look_at(const struct world *world, double spacing)
 	return drop;
 }
 
-/* Pa: what the tension of pairs adds to the pressure of a fluid in the core, by its virial
- * (fluid_forces.c). */
-static double cohesion_of(const struct world *world, double spacing, double radius)
-{
-	const struct particle_table *table = &world->tables.particle;
-	const double h = 2 * spacing, volume = spacing * spacing * spacing;
-	double sum = 0, core = 0, k = 0.5 * 336 / (2 * QUARTER * pow(h, 5));
-	for (uint32_t i = 0; i < table->count; i++) {
-		if (vec3_length(table->position[i]) > 0.5 * radius)
-			continue;
-		core++;
-		for (uint32_t j = 0; j < table->count; j++) {
-			double r = vec3_distance(table->position[i], table->position[j]), q = r / h;
-			if (j != i && q < 1)
-				sum += r * k * volume * volume * q * (1 - q) / (6 * volume);
-		}
-	}
-	return sum / core;
-}
-
-/* A cube becomes a ball; its pressure, without that of cohesion, is 2γ/R. */
+/* A cube becomes a ball; its pressure is 2γ/R. */
 static void measure_drop(void)
 {
 	for (uint32_t k = 0; k < 4; k++) {
@@ -821,7 +803,7 @@ static void measure_drop(void)
 		for (uint32_t tick = 0; tick < 60; tick++) {
 			step(world, &parallel_serial, 1);
 			now = look_at(world, spacing);
-			pressure += (now.pressure - cohesion_of(world, spacing, now.radius)) / 60;
+			pressure += now.pressure / 60;
 		}
 		printf("cube of %u: round %.3f -> %.3f (ball 0.6), %u away, "
 		       "pressure %.1f Pa, 2 gamma/R %.1f Pa, "
@@ -845,7 +827,7 @@ static void measure_laplace(uint32_t across)
 	for (uint32_t tick = 0; tick < ticks; tick++) {
 		step(world, &parallel_serial, 1);
 		now = look_at(world, spacing);
-		pressure += (now.pressure - cohesion_of(world, spacing, now.radius)) / ticks;
+		pressure += now.pressure / ticks;
 	}
 	printf("ball, %2u across its radius (%u particles): pressure %.1f Pa, by Laplace %.1f Pa, "
 	       "%+.0f %%; round %.3f, %u away, speeds %.2g m/s\n",
@@ -854,16 +836,16 @@ static void measure_laplace(uint32_t across)
 	world_destroy(world);
 }
 
-static void measure_balls(void)
+static void measure_balls(uint32_t first, uint32_t last)
 {
-	for (uint32_t across = 6; across <= 10; across += 2)
+	for (uint32_t across = first; across <= last; across += 2)
 		measure_laplace(across);
 }
 
 /* The period of a drop that was stretched, by Rayleigh. */
-static void measure_wobble(void)
+static void measure_wobble(uint32_t least, uint32_t most)
 {
-	for (uint32_t across = 6; across <= 10; across += 2) {
+	for (uint32_t across = least; across <= most; across += 2) {
 		const double spacing = 0.1 / across;
 		system_id system;
 		tick_rate = 240;
@@ -952,19 +934,24 @@ static void measure_spin(void)
 		}
 }
 
+/* An argument, `otherwise` if there is none. */
+static uint32_t number(int argc, char **argv, int at, uint32_t otherwise)
+{
+	return at < argc ? (uint32_t)strtoul(argv[at], NULL, 10) : otherwise;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "cost";
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (strcmp(what, "cost") == 0)
-		measure_cost(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
+		measure_cost(number(argc, argv, 2, 1));
 	else if (strcmp(what, "million") == 0)
-		measure_million(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
+		measure_million(number(argc, argv, 2, 1));
 	else if (strcmp(what, "cube") == 0)
 		measure_one(argc - 2, argv + 2);
 	else if (strcmp(what, "extreme") == 0)
-		measure_extremes(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1,
-				 argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 46);
+		measure_extremes(number(argc, argv, 2, 1), number(argc, argv, 3, 46));
 	else if (strcmp(what, "dam") == 0)
 		measure_dam();
 	else if (strcmp(what, "float") == 0)
@@ -972,15 +959,17 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "rest") == 0)
 		measure_rest();
 	else if (strcmp(what, "channels") == 0)
-		measure_channels(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 18);
+		measure_channels(number(argc, argv, 2, 18));
 	else if (strcmp(what, "drop") == 0)
-		measure_drop(), measure_balls(), measure_wobble();
+		measure_drop(), measure_balls(6, 10), measure_wobble(6, 10);
 	else if (strcmp(what, "pour") == 0)
 		measure_pour();
 	else if (strcmp(what, "spin") == 0)
 		measure_spin();
+	else if (strcmp(what, "balls") == 0)
+		measure_balls(number(argc, argv, 2, 6), number(argc, argv, 3, 10));
 	else if (strcmp(what, "wobble") == 0)
-		measure_wobble();
+		measure_wobble(number(argc, argv, 2, 6), number(argc, argv, 3, 10));
 	else if (strcmp(what, "slosh") == 0)
 		measure_slosh();
 	else

@@ -1224,7 +1224,7 @@ export interface CommandFields {
     rest_density?: Placed;
     /** viscosity (0 … 1000000 Pa s): of two systems the mean */
     viscosity?: Placed;
-    /** surface_tension (0 … 1000 N/m): of two systems the geometric mean */
+    /** surface_tension (0 … 1000 N/m): of the free surface; each particle has its own */
     surface_tension?: Placed;
     /** solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1 incompressible: the pressure keeps the density */
     solver?: number | "explicit" | "incompressible";

@@ -1017,7 +1017,7 @@ class Commands:
         - rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is its mass by
           this
         - viscosity (0 … 1000000 Pa s): of two systems the mean
-        - surface_tension (0 … 1000 N/m): of two systems the geometric mean
+        - surface_tension (0 … 1000 N/m): of the free surface; each particle has its own
         - solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1 incompressible: the
           pressure keeps the density
         - tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends

@@ -96,7 +96,10 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(weights, count)                                                                      \
 	ARRAY(pressures, count)                                                                    \
 	ARRAY(turns, count)                                                                        \
-	ARRAY(normal, count)                                                                       \
+	ARRAY(colour, count)                                                                       \
+	ARRAY(edge, count)                                                                         \
+	ARRAY(pull, count)                                                                         \
+	ARRAY(rim_of, count)                                                                       \
 	ARRAY(flows, count)                                                                        \
 	ARRAY(wall_ends, count)                                                                    \
 	ARRAY(liquid, count)                                                                       \
@@ -122,6 +125,13 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(near, 0)                                                                             \
 	ARRAY(pushes, 0)                                                                           \
 	ARRAY(found, 0)                                                                            \
+	ARRAY(rims, 0)                                                                             \
+	ARRAY(rim_keys, 0)                                                                         \
+	ARRAY(nodes, 0)                                                                            \
+	ARRAY(packed, 0)                                                                           \
+	ARRAY(node_x, 0)                                                                           \
+	ARRAY(node_y, 0)                                                                           \
+	ARRAY(node_z, 0)                                                                           \
 	ARRAY(loads, 0)                                                                            \
 	ARRAY(loads_before, 0)
 
@@ -274,11 +284,12 @@ static double longest_step(struct fluid_work *self)
 	double speed = fastest(self), h = self->radius, viscous = 0;
 	double step = self->step_ratio * h / scalar_max(speed, 1e-6);
 	self->now.speed_max = speed;
-	self->is_viscous = false;
+	self->is_viscous = self->has_tension = false;
 	for (uint32_t i = 0; i < self->liquid_count; i++) {
 		const struct fluid_liquid *liquid = &self->liquids[i];
 		viscous = scalar_max(viscous, liquid->viscosity / liquid->rest_density);
-		self->is_viscous |= liquid->viscosity > 0 || liquid->tension > 0;
+		self->is_viscous |= liquid->viscosity > 0;
+		self->has_tension |= liquid->tension > 0;
 		if (liquid->tension > 0)
 			step = scalar_min(step,
 					  CAPILLARY_PART * scalar_sqrt(liquid->rest_density * h *
@@ -302,7 +313,7 @@ static double longest_step(struct fluid_work *self)
 /* As many as are wanted, and as the work that is left pays for with so many pairs; at least 1. */
 static uint32_t affordable_steps(const struct fluid_work *self, double pairs, uint32_t wanted)
 {
-	double each = FLUID_WORK_SUBSTEP * scalar_max(pairs, 1);
+	double each = FLUID_WORK_SUBSTEP * scalar_max(pairs, 1) + self->node_work;
 	ASSERT(wanted >= 1);
 	return (uint32_t)scalar_clamp(self->work / each, 1, wanted);
 }
@@ -335,6 +346,8 @@ static void choose_steps(struct fluid_work *self)
 {
 	double step = longest_step(self), wanted = scalar_ceil(self->dt / step);
 	double pairs = (double)FLUID_PAIRS * self->points.count;
+	self->node_work =
+		self->has_tension ? FLUID_WORK_NODE * FLUID_NODE_VISITS * self->points.count : 0;
 	uint32_t most = affordable_steps(self, pairs, self->substeps_max);
 	bool capped = !(wanted <= most);
 	self->now.substeps = capped ? most : MAX_OF(1u, (uint32_t)wanted);
@@ -393,6 +406,10 @@ static enum status substep(struct fluid_work *self)
 		return status;
 	self->first = false;
 	self->work -= FLUID_WORK_SUBSTEP * self->pair_count;
+	if (self->has_tension)
+		status = fluid_stretch(self);
+	if (status != STATUS_OK)
+		return status;
 	fluid_force(self);
 	if (self->solver == FLUID_INCOMPRESSIBLE)
 		fluid_solve(self);

@@ -10,13 +10,7 @@
  *                    n_i makes up for neighbours that are missing: 1 where they are on all sides.
  *   walls            μ V ∇²W (w − v) with the body's velocity w and wall_viscosity, where it lies in the
  *                    kernel; the velocity goes on linearly beyond its surface (fluid_layer_drag)
- *   surface tension  two parts. COHESION of it: force of j on i: K V_i V_j q (1 − q) towards j. Pairs of
- *                    this force f(r) give a flat surface the tension π/8 ∫ r⁴ f dr per squared volume,
- *                    so K = 336 γ / (π h⁵). It holds particles at the surface.
- *                    The rest: the energy γ A of the area A = a Σ V_i |n_i|, n = Σ V ∇W, whose slope is
- *                    the force −a γ V_i V_j ∇∇W (n̂_i − n̂_j) of j on i. It is none in a flat surface, and
- *                    makes it slide where pairs alone would lock. (Akinci et al. 2013 have n_i − n_j
- *                    without the kernel, which is no energy.)
+ *   surface tension  the slope of the energy of the free surface (fluid_tension.c)
  *
  * Each is the exact opposite for the partner; the energy does not change with a turn, so angular
  * momentum is kept as well. Then gravity, fields and drag as for other particles. */
@@ -66,29 +60,6 @@ static vec3 drag_walls(struct fluid_work *self, uint32_t place, vec3 v)
 		out->twist = vec3_sub(out->twist, vec3_cross(arm, push));
 	}
 	return v;
-}
-
-/* Of the surface tension: that of pairs. */
-#define COHESION 0.5
-
-/* ∇∇W h⁵ times a vector. */
-static vec3 bend(vec3 d, double q, double inverse, vec3 v)
-{
-	double slope = fluid_kernel_slope(q);
-	if (!(q > 1e-9))
-		return vec3_scale(v, slope);
-	vec3 along = vec3_scale(d, inverse / q);
-	double twist = (fluid_kernel_bend(q) - slope) * vec3_dot(along, v);
-	return vec3_mul_add(vec3_scale(v, slope), along, twist);
-}
-
-/* By h⁵ and the volumes. */
-static vec3 tension_force(const struct fluid_work *self, uint32_t i, uint32_t j, vec3 d, double q,
-			  double inverse)
-{
-	vec3 turn = vec3_sub(self->normal.items[i], self->normal.items[j]);
-	vec3 area = vec3_scale(bend(d, q, inverse, turn), -(1 - COHESION) * FLUID_AREA);
-	return vec3_mul_add(area, d, COHESION * (336 / FLUID_PI) * inverse * (1 - q));
 }
 
 static struct fluid_slips slips_of(const struct fluid_work *self)
@@ -164,35 +135,6 @@ static vec3 pair_drag(const struct fluid_work *self, uint32_t place)
 	return vec3_scale(sum, 0.5 * self->thinning * unit * self->volume.items[place]);
 }
 
-/* N, of surface tension. */
-static vec3 pair_tension(const struct fluid_work *self, uint32_t place)
-{
-	const struct fluid_liquid *own = &self->liquids[self->liquid.items[place]];
-	double inverse = 1 / self->radius, i2 = inverse * inverse, i5 = i2 * i2 * inverse;
-	vec3 sum = vec3_zero();
-	for (uint32_t k = self->starts.items[place]; k < self->pair_ends.items[place]; k++) {
-		uint32_t j = self->pairs.items[k].place;
-		const struct fluid_liquid *other = &self->liquids[self->liquid.items[j]];
-		vec3 d = vec3_sub(self->x.items[j], self->x.items[place]);
-		double q = scalar_min(vec3_length(d) * inverse, 1);
-		double volumes = self->volume.items[place] * self->volume.items[j];
-		double tension = scalar_sqrt(own->tension) * scalar_sqrt(other->tension);
-		if (tension > 0)
-			sum = vec3_mul_add(sum, tension_force(self, place, j, d, q, inverse),
-					   volumes * tension * i5);
-	}
-	return sum;
-}
-
-/* N s, without walls. */
-static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
-{
-	vec3 sum = pair_drag(self, place);
-	if (self->liquids[self->liquid.items[place]].tension > 0)
-		sum = vec3_add(sum, pair_tension(self, place));
-	return vec3_scale(sum, self->step);
-}
-
 static void force_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
@@ -203,7 +145,9 @@ static void force_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 		vec3 push = vec3_zero(), v = self->v.items[i], a = law.acceleration;
 		double mass = self->mass.items[i];
 		if (self->is_viscous)
-			push = pair_forces(self, i);
+			push = vec3_scale(pair_drag(self, i), self->step);
+		if (self->has_tension)
+			push = vec3_mul_add(push, self->pull.items[i], self->step);
 		if (law.drag > 0 && mass != law.mass)
 			particle_law_of_mass(&law, mass, self->step);
 		if (law.fields)

@@ -52,11 +52,6 @@ static inline double fluid_kernel_bend(double q)
 	return 8 / FLUID_PI * (q < 0.5 ? 36 * q - 12 : 12 * (1 - q));
 }
 
-/* Of the slope times h: what disorder inside a fluid may have. A flat surface has the area of the sum of
- * √((h Σ V ∇W)² + noise²) − noise over its volumes by h, times FLUID_AREA. */
-#define FLUID_NORMAL_NOISE 0.1
-#define FLUID_AREA (1 / 0.4375)
-
 /* F(δ), 0 ≤ δ ≤ 1. */
 static inline double fluid_half_slope(double d)
 {

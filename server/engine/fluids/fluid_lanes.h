@@ -89,13 +89,13 @@ ALWAYS_INLINE uint32_t append(const int8 *yes, uint32_t first, uint32_t *out)
 }
 
 static uint32_t find_places(const struct fluid_near_x *near, const struct fluid_runs *runs,
-			    uint32_t place, uint32_t *out)
+			    const struct fluid_spot *own, uint32_t *out)
 {
+	const uint32_t cells = 2 * runs->reach + 1;
 	uint32_t found = 0;
-	const uint8 x = near->x[place] - (uint8){ 0 }, y = near->y[place] - (uint8){ 0 },
-		    z = near->z[place] - (uint8){ 0 };
+	const uint8 x = own->x - (uint8){ 0 }, y = own->y - (uint8){ 0 }, z = own->z - (uint8){ 0 };
 	const int8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	for (uint32_t r = 0; r < FLUID_ROWS; r++)
+	for (uint32_t r = 0; r < cells * cells; r++)
 		for (uint32_t k = runs->first[r]; k < runs->last[r]; k += 8) {
 			int8 dx = (int8)(x - LOAD(uint8, &near->x[k]));
 			int8 dy = (int8)(y - LOAD(uint8, &near->y[k]));
@@ -103,7 +103,7 @@ static uint32_t find_places(const struct fluid_near_x *near, const struct fluid_
 			float8 fx = FLOATS(dx);
 			float8 fy = FLOATS(dy);
 			float8 fz = FLOATS(dz);
-			int8 yes = fx * fx + fy * fy + fz * fz < ALL8(FLUID_REACH);
+			int8 yes = fx * fx + fy * fy + fz * fz < ALL8(runs->squared);
 			yes &= lane < (int32_t)(runs->last[r] - k) - (int8){ 0 };
 			found += append(&yes, k, &out[found]);
 		}
@@ -145,6 +145,19 @@ struct four {
 	double4 x, y, z, volume;
 };
 
+ALWAYS_INLINE void transpose(const double4 *a, const double4 *b, const double4 *c, const double4 *d,
+			     struct four *out)
+{
+	double4 xz_ab = __builtin_shufflevector(*a, *b, 0, 4, 2, 6);
+	double4 xz_cd = __builtin_shufflevector(*c, *d, 0, 4, 2, 6);
+	double4 yv_ab = __builtin_shufflevector(*a, *b, 1, 5, 3, 7);
+	double4 yv_cd = __builtin_shufflevector(*c, *d, 1, 5, 3, 7);
+	out->x = __builtin_shufflevector(xz_ab, xz_cd, 0, 1, 4, 5);
+	out->y = __builtin_shufflevector(yv_ab, yv_cd, 0, 1, 4, 5);
+	out->z = __builtin_shufflevector(xz_ab, xz_cd, 2, 3, 6, 7);
+	out->volume = __builtin_shufflevector(yv_ab, yv_cd, 2, 3, 6, 7);
+}
+
 ALWAYS_INLINE void gather(const struct fluid_site *sites, const double4 *own, const uint32_t *found,
 			  struct four *out)
 {
@@ -152,26 +165,25 @@ ALWAYS_INLINE void gather(const struct fluid_site *sites, const double4 *own, co
 		b = *own - LOAD(double4, &sites[found[1]]);
 	double4 c = *own - LOAD(double4, &sites[found[2]]),
 		d = *own - LOAD(double4, &sites[found[3]]);
-	/* A transposition. */
-	double4 xz_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-	double4 xz_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-	double4 yv_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-	double4 yv_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-	out->x = __builtin_shufflevector(xz_ab, xz_cd, 0, 1, 4, 5);
-	out->y = __builtin_shufflevector(yv_ab, yv_cd, 0, 1, 4, 5);
-	out->z = __builtin_shufflevector(xz_ab, xz_cd, 2, 3, 6, 7);
-	out->volume = -__builtin_shufflevector(yv_ab, yv_cd, 2, 3, 6, 7);
+	transpose(&a, &b, &c, &d, out);
+	out->volume = -out->volume;
 }
 
 #define CHOOSE4(mask, yes, no)                                                                     \
 	((double4)(((long4)(yes) & (long4)(mask)) | ((long4)(no) & ~(long4)(mask))))
 #define ALL4(s) ((double4){ (s), (s), (s), (s) })
 
-/* q, and the density by π/8, of four neighbours; none of those beyond `count`. */
-ALWAYS_INLINE void find_density(struct four *near, int64_t count, double4 *q, double4 *density)
+/* Those beyond `count` have no volume. */
+ALWAYS_INLINE void keep_first(struct four *near, int64_t count)
 {
 	const long4 lane = { 0, 1, 2, 3 };
 	near->volume = (double4)((long4)near->volume & (lane < count - (long4){ 0 }));
+}
+
+/* q, and the density by π/8, of four neighbours; none of those beyond `count`. */
+ALWAYS_INLINE void find_density(struct four *near, int64_t count, double4 *q, double4 *density)
+{
+	keep_first(near, count);
 	*q = near->x * near->x + near->y * near->y + near->z * near->z;
 	take_root4(q);
 	*q = CHOOSE4(*q < ALL4(1.0), *q, ALL4(1.0));
@@ -225,6 +237,120 @@ static void fill_pairs(const struct fluid_site *sites, const float *weights, uin
 		.trace = -total(&trace),
 		.slope = { total(&sx), total(&sy), total(&sz) },
 	};
+}
+
+/* ---- colours --------------------------------------------------------------------------------------- */
+
+static uint32_t find_inside(const struct fluid_cloud *cloud, const float at[3], uint32_t *out)
+{
+	const int8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	uint32_t found = 0;
+	for (uint32_t k = 0; k < cloud->count; k += 8) {
+		float8 x = at[0] - LOAD(float8, &cloud->x[k]);
+		float8 y = at[1] - LOAD(float8, &cloud->y[k]);
+		float8 z = at[2] - LOAD(float8, &cloud->z[k]);
+		int8 yes = x * x + y * y + z * z < ALL8(FLUID_INSIDE);
+		yes &= lane < (int32_t)(cloud->count - k) - (int8){ 0 };
+		found += append(&yes, k, &out[found]);
+	}
+	for (uint32_t n = 0; n < found; n++)
+		out[n] = cloud->places[out[n]];
+	return found;
+}
+
+ALWAYS_INLINE double total4(const double4 *a)
+{
+	return ((*a)[0] + (*a)[2]) + ((*a)[1] + (*a)[3]);
+}
+
+/* W'/r, and (W'' − W'/r)/r², at four squared radii, by π/8. */
+ALWAYS_INLINE void find_slopes(const double4 *r2, double4 *slope, double4 *bend)
+{
+	double4 q = *r2;
+	take_root4(&q);
+	q = CHOOSE4(q < ALL4(1.0), q, ALL4(1.0));
+	double4 u = 1.0 - q, far = CHOOSE4(q < ALL4(0.5), ALL4(0.5), q);
+	double4 safe = CHOOSE4(*r2 > ALL4(1e-18), *r2, ALL4(1.0));
+	*slope = CHOOSE4(q < ALL4(0.5), 18.0 * q - 12.0, -6.0 * u * u / far);
+	*bend = (CHOOSE4(q < ALL4(0.5), 36.0 * q - 12.0, 12.0 * u) - *slope) / safe;
+}
+
+/* The derivatives of four neighbours, by π/8. */
+ALWAYS_INLINE void add_colour(const struct four *near, double4 sums[10])
+{
+	double4 r2 = near->x * near->x + near->y * near->y + near->z * near->z, slope, bend;
+	find_slopes(&r2, &slope, &bend);
+	double4 s = near->volume * slope, t = near->volume * bend;
+	double4 tx = t * near->x, ty = t * near->y, tz = t * near->z;
+	sums[0] += s * near->x, sums[1] += s * near->y, sums[2] += s * near->z;
+	sums[3] += s;
+	sums[4] += tx * near->x, sums[5] += ty * near->y, sums[6] += tz * near->z;
+	sums[7] += tx * near->y, sums[8] += ty * near->z, sums[9] += tz * near->x;
+}
+
+static void sum_colour(const struct fluid_site *sites, const double at[3], uint32_t *found,
+		       uint32_t count, double most, struct fluid_colour *out)
+{
+	const double4 own = { at[0], at[1], at[2], 0 };
+	double4 value = { 0 }, sums[10] = { { 0 } }, q;
+	struct four near;
+	for (uint32_t n = count; n < (count + 3) / 4 * 4; n++)
+		found[n] = found[0];
+	for (uint32_t k = 0; k < count; k += 4) {
+		gather(sites, &own, &found[k], &near);
+		find_density(&near, (int64_t)count - k, &q, &value);
+	}
+	*out = (struct fluid_colour){ .value = total4(&value) * (8 / FLUID_PI) };
+	if (!(out->value < most))
+		return;
+	for (uint32_t k = 0; k < count; k += 4) {
+		gather(sites, &own, &found[k], &near);
+		keep_first(&near, (int64_t)count - k);
+		add_colour(&near, sums);
+	}
+	for (uint32_t n = 0; n < 10; n++) {
+		double sum = total4(&sums[n]) * (8 / FLUID_PI);
+		*(n < 3 ? &out->slope[n] : n == 3 ? &out->round : &out->bend[n - 4]) = sum;
+	}
+}
+
+/* Of the four nodes from found[0] on, those of the first `count`. */
+ALWAYS_INLINE void add_pulls(const struct fluid_node *nodes, const double4 *own,
+			     const uint32_t *found, int64_t count, double4 sums[3])
+{
+	const struct fluid_node *a = &nodes[found[0]], *b = &nodes[found[1]];
+	const struct fluid_node *c = &nodes[found[2]], *d = &nodes[found[3]];
+	double4 at_a = LOAD(double4, a->at) - *own, at_b = LOAD(double4, b->at) - *own;
+	double4 at_c = LOAD(double4, c->at) - *own, at_d = LOAD(double4, d->at) - *own;
+	double4 way_a = LOAD(double4, a->way), way_b = LOAD(double4, b->way);
+	double4 way_c = LOAD(double4, c->way), way_d = LOAD(double4, d->way), slope, bend;
+	struct four at, way;
+	transpose(&at_a, &at_b, &at_c, &at_d, &at);
+	transpose(&way_a, &way_b, &way_c, &way_d, &way);
+	double4 r2 = at.x * at.x + at.y * at.y + at.z * at.z;
+	find_slopes(&r2, &slope, &bend);
+	double4 along = way.x * at.x + way.y * at.y + way.z * at.z;
+	struct four keep = { .volume = slope };
+	keep_first(&keep, count);
+	slope = keep.volume, keep.volume = bend;
+	keep_first(&keep, count);
+	double4 factor = at.volume * slope + keep.volume * along;
+	sums[0] += at.x * factor + way.x * slope;
+	sums[1] += at.y * factor + way.y * slope;
+	sums[2] += at.z * factor + way.z * slope;
+}
+
+static void sum_pulls(const struct fluid_node *nodes, const double at[3], uint32_t *found,
+		      uint32_t count, double sum[3])
+{
+	const double4 own = { at[0], at[1], at[2], 0 };
+	double4 sums[3] = { { 0 } };
+	for (uint32_t n = count; n < (count + 3) / 4 * 4; n++)
+		found[n] = found[0];
+	for (uint32_t k = 0; k < count; k += 4)
+		add_pulls(nodes, &own, &found[k], (int64_t)count - k, sums);
+	for (uint32_t n = 0; n < 3; n++)
+		sum[n] += total4(&sums[n]) * (8 / FLUID_PI);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
@@ -384,6 +510,7 @@ static vec3 sum_slips(const struct fluid_slips *slips, const struct fluid_pair *
 }
 
 const struct fluid_kernels FLUID_KERNELS = { find_places, fill_pairs, press_places, rate_places,
-					     sum_pushes,  sum_swirls, sum_slips };
+					     sum_pushes,  sum_swirls, sum_slips,    find_inside,
+					     sum_colour,  sum_pulls };
 
 #endif

@@ -7,15 +7,16 @@ static float way(uint32_t a, uint32_t b)
 }
 
 static uint32_t find_places(const struct fluid_near_x *near, const struct fluid_runs *runs,
-			    uint32_t place, uint32_t *out)
+			    const struct fluid_spot *own, uint32_t *out)
 {
+	const uint32_t cells = 2 * runs->reach + 1;
 	uint32_t found = 0;
-	for (uint32_t r = 0; r < FLUID_ROWS; r++)
+	for (uint32_t r = 0; r < cells * cells; r++)
 		for (uint32_t k = runs->first[r]; k < runs->last[r]; k++) {
-			float x = way(near->x[place], near->x[k]);
-			float y = way(near->y[place], near->y[k]);
-			float z = way(near->z[place], near->z[k]);
-			if (x * x + y * y + z * z < FLUID_REACH)
+			float x = way(own->x, near->x[k]);
+			float y = way(own->y, near->y[k]);
+			float z = way(own->z, near->z[k]);
+			if (x * x + y * y + z * z < runs->squared)
 				out[found++] = k;
 		}
 	return found;
@@ -184,5 +185,84 @@ static vec3 sum_slips(const struct fluid_slips *slips, const struct fluid_pair *
 	return vec3_add(sums[0], sums[1]);
 }
 
+static uint32_t find_inside(const struct fluid_cloud *cloud, const float at[3], uint32_t *out)
+{
+	uint32_t found = 0;
+	for (uint32_t k = 0; k < cloud->count; k++) {
+		float x = at[0] - cloud->x[k], y = at[1] - cloud->y[k], z = at[2] - cloud->z[k];
+		if (x * x + y * y + z * z < FLUID_INSIDE)
+			out[found++] = cloud->places[k];
+	}
+	return found;
+}
+
+static double total4(const double a[4])
+{
+	return ((a[0] + a[2]) + (a[1] + a[3])) * (8 / FLUID_PI);
+}
+
+static void find_slopes(double r2, double *slope, double *bend)
+{
+	double r = __builtin_sqrt(r2), q = r < 1 ? r : 1, u = 1 - q;
+	*slope = q < 0.5 ? 18 * q - 12 : -6 * u * u / q;
+	*bend = ((q < 0.5 ? 36 * q - 12 : 12 * u) - *slope) / (r2 > 1e-18 ? r2 : 1);
+}
+
+static void add_colour(vec3 d, double volume, double sums[10][4], uint32_t lane)
+{
+	double slope, bend;
+	find_slopes(d.x * d.x + d.y * d.y + d.z * d.z, &slope, &bend);
+	double s = volume * slope, t = volume * bend;
+	double tx = t * d.x, ty = t * d.y, tz = t * d.z;
+	const double parts[10] = { s * d.x,  s * d.y,  s * d.z,	 s,	   tx * d.x,
+				   ty * d.y, tz * d.z, tx * d.y, ty * d.z, tz * d.x };
+	for (uint32_t n = 0; n < 10; n++)
+		sums[n][lane] += parts[n];
+}
+
+static void sum_colour(const struct fluid_site *sites, const double at[3], uint32_t *found,
+		       uint32_t count, double most, struct fluid_colour *out)
+{
+	double value[4] = { 0 }, sums[10][4] = { { 0 } };
+	for (uint32_t k = 0; k < count; k++) {
+		const struct fluid_site *site = &sites[found[k]];
+		double x = at[0] - site->x, y = at[1] - site->y, z = at[2] - site->z;
+		double r = __builtin_sqrt(x * x + y * y + z * z), q = r < 1 ? r : 1, u = 1 - q;
+		value[k % 4] += site->volume * (q < 0.5 ? 6 * q * q * (q - 1) + 1 : 2 * u * u * u);
+	}
+	*out = (struct fluid_colour){ .value = total4(value) };
+	if (!(out->value < most))
+		return;
+	for (uint32_t k = 0; k < count; k++) {
+		const struct fluid_site *site = &sites[found[k]];
+		vec3 d = vec3_make(at[0] - site->x, at[1] - site->y, at[2] - site->z);
+		add_colour(d, site->volume, sums, k % 4);
+	}
+	for (uint32_t n = 0; n < 10; n++)
+		*(n < 3	   ? &out->slope[n]
+		  : n == 3 ? &out->round
+			   : &out->bend[n - 4]) = total4(sums[n]);
+}
+
+static void sum_pulls(const struct fluid_node *nodes, const double at[3], uint32_t *found,
+		      uint32_t count, double sum[3])
+{
+	double sums[3][4] = { { 0 } };
+	for (uint32_t k = 0; k < count; k++) {
+		const struct fluid_node *node = &nodes[found[k]];
+		const double *way_of = node->way;
+		double x = node->at[0] - at[0], y = node->at[1] - at[1], z = node->at[2] - at[2];
+		double slope, bend, along = way_of[0] * x + way_of[1] * y + way_of[2] * z;
+		find_slopes(x * x + y * y + z * z, &slope, &bend);
+		double factor = node->rise * slope + bend * along;
+		sums[0][k % 4] += x * factor + way_of[0] * slope;
+		sums[1][k % 4] += y * factor + way_of[1] * slope;
+		sums[2][k % 4] += z * factor + way_of[2] * slope;
+	}
+	for (uint32_t n = 0; n < 3; n++)
+		sum[n] += total4(sums[n]);
+}
+
 const struct fluid_kernels fluid_kernels_1 = { find_places, fill_pairs, press_places, rate_places,
-					       sum_pushes,  sum_swirls, sum_slips };
+					       sum_pushes,  sum_swirls, sum_slips,    find_inside,
+					       sum_colour,  sum_pulls };

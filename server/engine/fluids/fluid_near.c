@@ -39,15 +39,16 @@ static int64_t quanta_of(const struct fluid_work *self, double x)
 	return (int64_t)quanta;
 }
 
-/* The number of a cell along an axis, from 1. */
+/* The number of a cell along an axis, from FLUID_CELLS. */
 static uint64_t cell_of(const struct fluid_work *self, vec3 x, uint32_t axis)
 {
 	int64_t cell = quanta_of(self, vec3_get(x, axis)) >> QUANTA_BITS;
 	ASSERT(cell >= self->base[axis]);
-	return MIN_OF((uint64_t)(cell - self->base[axis]) + 1, ((uint64_t)1 << KEY_BITS_MAX) - 2);
+	return MIN_OF((uint64_t)(cell - self->base[axis]) + FLUID_CELLS,
+		      ((uint64_t)1 << KEY_BITS_MAX) - 1 - FLUID_CELLS);
 }
 
-/* The first cell of each axis, and the bits of each for one more cell on both sides. */
+/* The first cell of each axis, and the bits of each for FLUID_CELLS more on both sides. */
 static void find_grid(struct fluid_work *self)
 {
 	vec3 least = vec3_all(SCALAR_MAX), most = vec3_all(-SCALAR_MAX);
@@ -59,7 +60,7 @@ static void find_grid(struct fluid_work *self)
 	for (uint32_t axis = 0, shift = 0; axis < 3; axis++) {
 		self->base[axis] = quanta_of(self, vec3_get(least, axis)) >> QUANTA_BITS;
 		self->shifts[axis] = shift;
-		for (uint64_t end = cell_of(self, most, axis) + 2; end > 0; end >>= 1)
+		for (uint64_t end = cell_of(self, most, axis) + 1 + FLUID_CELLS; end > 0; end >>= 1)
 			shift++;
 	}
 }
@@ -152,24 +153,25 @@ static void sort_points(struct fluid_work *self)
 
 /* ---- runs of cells -------------------------------------------------------------------------------- */
 
-/* The key of the cell before the first of run r around `key`. */
-static uint64_t run_key(const struct fluid_work *self, uint64_t key, uint32_t r)
+/* The first key of run r around `key`. */
+static uint64_t run_key(const struct fluid_work *self, uint64_t key, uint32_t reach, uint32_t r)
 {
 	uint64_t y = (uint64_t)1 << self->shifts[1], z = (uint64_t)1 << self->shifts[2];
-	return key - 1 - y - z + r % 3 * y + r / 3 * z;
+	uint32_t rows = 2 * reach + 1;
+	return key - reach * (1 + y + z) + r % rows * y + r / rows * z;
 }
 
-static void start_runs(const struct fluid_work *self, uint32_t place, struct fluid_runs *runs)
+static void start_runs(const struct fluid_work *self, const struct fluid_keys *keys, uint64_t key,
+		       struct fluid_runs *runs)
 {
-	const uint64_t *keys = self->keys.items;
-	runs->key = 0;
-	ASSERT(place < self->points.count);
-	for (uint32_t r = 0; r < FLUID_ROWS; r++) {
-		uint64_t wanted = run_key(self, keys[place], r);
-		uint32_t low = 0, high = self->loose;
+	uint32_t rows = (2 * runs->reach + 1) * (2 * runs->reach + 1);
+	ASSERT(runs->key == 0 && rows <= FLUID_ROWS_MAX);
+	for (uint32_t r = 0; r < rows; r++) {
+		uint64_t wanted = run_key(self, key, runs->reach, r);
+		uint32_t low = 0, high = keys->count;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
-			if (keys[middle] < wanted)
+			if (keys->items[middle] < wanted)
 				low = middle + 1;
 			else
 				high = middle;
@@ -178,22 +180,24 @@ static void start_runs(const struct fluid_work *self, uint32_t place, struct flu
 	}
 }
 
-static void move_runs(const struct fluid_work *self, uint32_t place, struct fluid_runs *runs)
+void fluid_move_runs(const struct fluid_work *self, const struct fluid_keys *keys, uint64_t key,
+		     struct fluid_runs *runs)
 {
-	const uint64_t *keys = self->keys.items;
-	uint32_t count = self->loose;
-	if (runs->key == keys[place])
+	uint32_t cells = 2 * runs->reach + 1;
+	if (runs->key == key)
 		return;
-	ASSERT(keys[place] > runs->key);
-	runs->key = keys[place];
-	for (uint32_t r = 0; r < FLUID_ROWS; r++) {
-		uint64_t first = run_key(self, runs->key, r), end = first + 3;
+	ASSERT(key > runs->key);
+	if (runs->key == 0)
+		start_runs(self, keys, key, runs);
+	runs->key = key;
+	for (uint32_t r = 0; r < cells * cells; r++) {
+		uint64_t first = run_key(self, key, runs->reach, r), end = first + cells;
 		uint32_t at = runs->first[r];
-		while (at < count && keys[at] < first)
+		while (at < keys->count && keys->items[at] < first)
 			at++;
 		runs->first[r] = at;
 		at = MAX_OF(at, runs->last[r]);
-		while (at < count && keys[at] < end)
+		while (at < keys->count && keys->items[at] < end)
 			at++;
 		runs->last[r] = at;
 	}
@@ -507,8 +511,9 @@ static void fill_pairs(struct fluid_work *self, uint32_t block, uint32_t place,
 	uint32_t at = self->part_counts.items[block];
 	struct fluid_pair_sums pairs = { .density = 0 };
 	if (place < self->loose) {
-		move_runs(self, place, runs);
-		count = self->kernels->find_places(&near, runs, place, found);
+		const struct fluid_keys keys = { self->keys.items, self->loose };
+		fluid_move_runs(self, &keys, keys.items[place], runs);
+		count = self->kernels->find_places(&near, runs, &self->spots.items[place], found);
 	}
 	ASSERT(count + FLUID_EIGHT <= FLUID_FOUND_MAX);
 	self->starts.items[place] = start + at;
@@ -619,15 +624,6 @@ static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 	ASSERT(at <= self->walls.capacity);
 }
 
-/* Inwards, of the length 1 at a free surface. The wall kernel has twice the slope that the fluid
- * behind it would have, so a particle beside a wall has no surface. */
-static vec3 normal_of(const struct fluid_work *self, vec3 pairs, vec3 all)
-{
-	vec3 n = vec3_scale(vec3_add(pairs, all), 0.5 * self->radius);
-	return vec3_scale(n, 1 / scalar_sqrt(vec3_length_squared(n) +
-					     FLUID_NORMAL_NOISE * FLUID_NORMAL_NOISE));
-}
-
 /* What a place has of its neighbours and walls. */
 static void fill_place(struct fluid_work *self, uint32_t block, uint32_t place,
 		       struct fluid_runs *runs)
@@ -635,10 +631,10 @@ static void fill_place(struct fluid_work *self, uint32_t block, uint32_t place,
 	struct near_sums sums = { 0 };
 	struct fluid_sum *sum = &self->sums.items[block];
 	fill_pairs(self, block, place, runs, &sums);
-	vec3 pairs = sums.slope;
+	self->colour.items[place] = sums.density;
+	self->edge.items[place] = vec3_length(sums.slope) * self->radius;
 	fill_walls(self, block, place, &sums);
 	self->trace.items[place] = sums.trace;
-	self->normal.items[place] = normal_of(self, pairs, sums.slope);
 	double own = vec3_length_squared(sums.slope) / self->mass.items[place];
 	double error = scalar_max(sums.density - 1, 0), h = self->radius;
 	self->density.items[place] = sums.density;
@@ -656,7 +652,7 @@ static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 	UNUSED(worker);
 	struct fluid_work *self = context;
 	for (uint32_t block = first; block < last; block++) {
-		struct fluid_runs runs;
+		struct fluid_runs runs = { .reach = 1, .squared = FLUID_REACH };
 		/* Its pairs had room. */
 		if (self->refill &&
 		    self->part_starts.items[block] == block * FLUID_BLOCK * FLUID_PAIRS)
@@ -670,8 +666,6 @@ static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 			self->sums.items[block].dynamic |= self->bodies.items[push->body].dynamic;
 			self->sums.items[block].moves |= self->bodies.items[push->body].moves;
 		}
-		if (block * FLUID_BLOCK < self->loose)
-			start_runs(self, block * FLUID_BLOCK, &runs);
 		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++)
 			fill_place(self, block, i, &runs);
 	}

@@ -33,6 +33,7 @@
  * products, and the mean excess that ends the iteration, go over blocks in their order.
  *
  * The explicit solver takes p from the equation of state at once (fluid_press). */
+#include "server/base/inline.h"
 #include "server/engine/fluids/fluid_work.h"
 
 #define FLUID_RECOVERY 0.02
@@ -136,26 +137,45 @@ static double rate_of_bodies(const struct fluid_work *self, uint32_t place)
 	return rate;
 }
 
-static bool is_free(const struct fluid_work *self, uint32_t place)
+/* Arrays of the iteration by place. Loops hold them in registers, because a store could change the items of
+ * `self` in the eyes of the compiler. */
+struct fluid_columns {
+	double *pressure, *residual, *course, *effect;
+	const double *trial, *diagonal, *volume;
+};
+
+static struct fluid_columns fluid_columns_of(const struct fluid_work *self)
 {
-	bool pressed = self->pressure.items[place] > 0 || self->beyond.items[place] > 0;
-	return pressed && self->diagonal.items[place] > 0;
+	return (struct fluid_columns){
+		.pressure = self->pressure.items,
+		.residual = self->beyond.items,
+		.course = self->course.items,
+		.effect = self->effect.items,
+		.trial = self->trial.items,
+		.diagonal = self->diagonal.items,
+		.volume = self->volume.items,
+	};
+}
+
+ALWAYS_INLINE bool is_free(double pressure, double residual, double diagonal)
+{
+	return (pressure > 0 || residual > 0) && diagonal > 0;
 }
 
 /* z */
-static double free_step(const struct fluid_work *self, uint32_t place)
+ALWAYS_INLINE double free_step(double pressure, double residual, double diagonal)
 {
-	return is_free(self, place) ? self->beyond.items[place] / self->diagonal.items[place] : 0;
+	return is_free(pressure, residual, diagonal) ? residual / diagonal : 0;
 }
 
 /* `trial`: the residual at P + z. */
-static void add_products(const struct fluid_work *self, uint32_t place, double trial,
-			 struct fluid_sum *sum)
+ALWAYS_INLINE void add_products(const struct fluid_columns *at, uint32_t place, double trial,
+				struct fluid_sum *sum)
 {
-	double r = self->beyond.items[place], e = r - trial, f = self->effect.items[place];
-	if (!is_free(self, place))
+	double r = at->residual[place], e = r - trial, f = at->effect[place];
+	if (!is_free(at->pressure[place], r, at->diagonal[place]))
 		return;
-	double weight = self->volume.items[place] / self->diagonal.items[place];
+	double weight = at->volume[place] / at->diagonal[place];
 	sum->ee += weight * e * e;
 	sum->ef += weight * e * f;
 	sum->ff += weight * f * f;
@@ -170,43 +190,46 @@ static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 	struct fluid_work *self = context;
 	const struct fluid_iteration it = iteration_of(self);
 	const double inverse = 1 / self->radius;
+	const struct fluid_columns at = fluid_columns_of(self);
+	const double *targets = self->target.items;
+	double *trials = self->trial.items;
+	const bool fresh = self->fresh;
 	float rates[FLUID_BLOCK] = { 0 };
 	for (uint32_t block = first; block < last; block++) {
 		struct fluid_sum *out = &self->sums.items[block], sum = { 0 };
 		uint32_t start = block * FLUID_BLOCK, end = fluid_block_end(self, block);
+		const bool moves = out->moves && !self->shift;
 		if (!self->still)
 			self->kernels->rate_places(&it, start, end, rates);
 		for (uint32_t i = start; i < end; i++) {
 			double rate = (double)rates[i - start] * inverse;
-			if (out->moves && !self->shift)
+			if (moves)
 				rate += rate_of_bodies(self, i);
-			self->trial.items[i] = rate - self->target.items[i];
-			if (!self->fresh)
-				add_products(self, i, self->trial.items[i], &sum);
+			double trial = rate - targets[i];
+			trials[i] = trial;
+			if (!fresh)
+				add_products(&at, i, trial, &sum);
 		}
 		out->ee = sum.ee, out->ef = sum.ef, out->ff = sum.ff;
 		out->re = sum.re, out->rf = sum.rf;
 	}
 }
 
-/* A step along the course, or if that begins, the residual of the pressures as they are. */
-static void take_step(struct fluid_work *self, uint32_t place, struct fluid_sum *sum)
+/* A step of this size along the course. */
+ALWAYS_INLINE void take_step(const struct fluid_columns *at, uint32_t place, double alpha,
+			     double beta, struct fluid_sum *sum)
 {
-	double *course = &self->course.items[place], *effect = &self->effect.items[place];
-	double *r = &self->beyond.items[place], trial = self->trial.items[place];
-	double *pressure = &self->pressure.items[place];
-	if (self->fresh) {
-		*course = *effect = 0;
-		*r = trial;
-		return;
-	}
-	*course = free_step(self, place) + self->beta * *course;
-	*effect = *r - trial + self->beta * *effect;
-	double step = self->alpha * *course, wanted = *pressure + step;
-	*pressure = scalar_max(wanted, 0);
-	*r -= self->alpha * *effect;
-	double weight = self->volume.items[place] * self->diagonal.items[place];
-	double cut = *pressure - wanted;
+	double r = at->residual[place], pressure = at->pressure[place];
+	double diagonal = at->diagonal[place];
+	double course = free_step(pressure, r, diagonal) + beta * at->course[place];
+	double effect = r - at->trial[place] + beta * at->effect[place];
+	double step = alpha * course, wanted = pressure + step;
+	at->course[place] = course;
+	at->effect[place] = effect;
+	at->pressure[place] = scalar_max(wanted, 0);
+	at->residual[place] = r - alpha * effect;
+	double weight = at->volume[place] * diagonal;
+	double cut = at->pressure[place] - wanted;
 	sum->cut += weight * cut * cut;
 	sum->step += weight * step * step;
 }
@@ -215,16 +238,24 @@ static void step_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
+	const struct fluid_columns at = fluid_columns_of(self);
+	const struct fluid_trial trial = fluid_trial_of(self);
+	const double alpha = self->alpha, beta = self->beta, seconds = self->step;
+	const bool fresh = self->fresh;
 	for (uint32_t block = first; block < last; block++) {
 		struct fluid_sum *out = &self->sums.items[block], sum = { 0 };
-		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
-			take_step(self, i, &sum);
-			double r = self->beyond.items[i], p = self->pressure.items[i];
+		const uint32_t end = fluid_block_end(self, block);
+		for (uint32_t i = block * FLUID_BLOCK; i < end; i++) {
+			if (fresh)
+				at.course[i] = at.effect[i] = 0, at.residual[i] = at.trial[i];
+			else
+				take_step(&at, i, alpha, beta, &sum);
+			double r = at.residual[i], p = at.pressure[i];
 			/* A pressure that parts its particles pushes too much. */
 			double error = p > 0 ? scalar_abs(r) : scalar_max(r, 0);
-			sum.error += error * self->step;
-			sum.error_max = scalar_max(sum.error_max, error * self->step);
-			fluid_set_load(self, i, p + free_step(self, i));
+			sum.error += error * seconds;
+			sum.error_max = scalar_max(sum.error_max, error * seconds);
+			fluid_try_load(&trial, i, p + free_step(p, r, at.diagonal[i]));
 		}
 		out->cut = sum.cut, out->step = sum.step;
 		out->error = sum.error, out->error_max = sum.error_max;

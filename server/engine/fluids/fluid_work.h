@@ -27,7 +27,10 @@ enum {
 	FLUID_CROWD = 128,	   /* of a cell */
 	FLUID_CROWD_LEAST = 16,	   /* where a group would have more than FLUID_PAIRS_MAX pairs */
 	FLUID_PAIRS_MAX = 1 << 27, /* a gigabyte */
-	FLUID_ROWS = 9,
+	FLUID_ROWS = 9,		   /* of three cells */
+	FLUID_ROWS_MAX = 25,	   /* of five */
+	FLUID_CELLS = 2,	   /* beyond the group's on each side */
+	FLUID_NODES = 24,	   /* of a rim */
 	FLUID_FOUND_MAX = 3 * FLUID_ROWS * FLUID_CROWD + 16,
 	FLUID_PAIRS = 40, /* a place, of the room that each block has at first */
 };
@@ -40,6 +43,10 @@ enum {
 #define FLUID_WORK_SUBSTEP 16.0
 /* Of an iteration for each pair. */
 #define FLUID_WORK_ITERATION 2.0
+/* Of surface tension for each particle near a rim and each of its nodes, and how many of these a
+ * particle is expected to have. */
+#define FLUID_WORK_NODE 0.25
+#define FLUID_NODE_VISITS 1000.0
 
 /* A particle of the group, in the order of rows. */
 struct fluid_point {
@@ -131,10 +138,44 @@ struct fluid_near_x {
 	const uint32_t *x, *y, *z;
 };
 
-/* The places of the 27 cells around one. */
+/* The places of the 27 or 125 cells around one, by rows: `reach` is 1 or 2. The key is 0 at first. */
 struct fluid_runs {
 	uint64_t key;
-	uint32_t first[FLUID_ROWS], last[FLUID_ROWS];
+	float squared; /* quanta: of what is found */
+	uint32_t reach, first[FLUID_ROWS_MAX], last[FLUID_ROWS_MAX];
+};
+
+/* Keys of cells, ascending. */
+struct fluid_keys {
+	const uint64_t *items;
+	uint32_t count;
+};
+
+/* A particle at a free surface: its nodes (fluid_tension.c); what these and walls do to it, by the
+ * radius, and their torque by its square, later by an inertia. */
+struct fluid_rim {
+	uint32_t place, first, last;
+	uint32_t packed; /* the first of its nodes without gaps */
+	vec3 pull, turn;
+};
+
+/* Sites around a rim, in radii from it, with room for FLUID_EIGHT more. */
+struct fluid_cloud {
+	const float *x, *y, *z;
+	const uint32_t *places;
+	uint32_t count;
+};
+
+/* At a place in space, in radii: c = Σ V W, ∇c, Σ V W'/r, and Σ V (∇∇W − W'/r), its components xx, yy, zz,
+ * xy, yz, zx. */
+struct fluid_colour {
+	double value, slope[3], round, bend[6];
+};
+
+/* A node of the area: its place in radii, and the slope of its energy, by the square of the
+ * radius, by colour and its gradient. */
+struct fluid_node {
+	double at[3], rise, way[4];
 };
 
 /* What a step of the iteration reads and writes by place. */
@@ -175,10 +216,10 @@ struct fluid_slips {
 
 /* The widest that the processor has (fluid_lanes.h). Pairs are counted with those that fill up fours. */
 struct fluid_kernels {
-	/* The places within a radius, itself included, ascending along each run; how many. `out` has
-	 * room for FLUID_FOUND_MAX. */
+	/* The places of runs that are near, ascending along each; how many. `out` has room for all and
+	 * FLUID_EIGHT more. */
 	uint32_t (*find_places)(const struct fluid_near_x *near, const struct fluid_runs *runs,
-				uint32_t place, uint32_t *out);
+				const struct fluid_spot *own, uint32_t *out);
 	/* Their pairs, and sums with a weight for each. `found` may be filled up to eights, `out` has room
 	 * for these. */
 	void (*fill_pairs)(const struct fluid_site *sites, const float *weights, uint32_t place,
@@ -198,7 +239,19 @@ struct fluid_kernels {
 	/* Σ w ((share_j + share) (v_j − v) − (turn_j + turn) × e). */
 	vec3 (*sum_slips)(const struct fluid_slips *slips, const struct fluid_pair *pairs,
 			  uint32_t count, uint32_t place, double number);
+	/* The places of a cloud whose kernels reach a place, and some at their ends; `out` has room for
+	 * FLUID_EIGHT more than the cloud. */
+	uint32_t (*find_inside)(const struct fluid_cloud *cloud, const float at[3], uint32_t *out);
+	/* The colour that they make, if its value is less than `most`, and otherwise that alone. `found` may
+	 * be filled up to fours. */
+	void (*sum_colour)(const struct fluid_site *sites, const double at[3], uint32_t *found,
+			   uint32_t count, double most, struct fluid_colour *out);
+	/* Adds what nodes do to a particle of volume 1. `found` may be filled up to fours. */
+	void (*sum_pulls)(const struct fluid_node *nodes, const double at[3], uint32_t *found,
+			  uint32_t count, double sum[3]);
 };
+/* Squared radii: where find_inside has an end. */
+#define FLUID_INSIDE 1.00001f
 extern const struct fluid_kernels fluid_kernels_1, fluid_kernels_4;
 #if defined(__x86_64__)
 extern const struct fluid_kernels fluid_kernels_8; /* needs AVX2 */
@@ -225,6 +278,7 @@ struct fluid_sum {
 	double ee, ef, ff, re, rf; /* products of the iteration (fluid_solve.c) */
 	double cut,
 		step; /* Σ V D Δ², of what its step lost where pressures would be < 0; of the step */
+	double visits; /* of particles by nodes: whole numbers, so their sum is exact */
 	uint32_t inside, bad;
 	bool dynamic, moves; /* a body that is near is so */
 };
@@ -258,11 +312,12 @@ struct fluid_work {
 	double excess;	   /* mean, of density, that the last tick left */
 	double work;	   /* visits of pairs that are left for this group */
 	double pair_count; /* of the sub-step */
+	double node_work;  /* of the last one, of surface tension */
 	uint32_t substeps_max, substeps_left, mask;
 	struct fluid_figures now; /* of the group */
 	double bulk,
 		thinning; /* Pa m³/kg: of the equation of state; part of the viscosities in force */
-	bool is_viscous;
+	bool is_viscous, has_tension;
 	struct fluid_liquid liquids[SYSTEMS_MAX];
 	uint32_t liquid_count;
 	ARRAY_OF(struct fluid_point)
@@ -289,7 +344,14 @@ struct fluid_work {
 	ARRAY_OF(struct fluid_pair) pairs;
 	ARRAY_OF(vec3) drift; /* m/s, of the places beside velocity */
 	ARRAY_OF(struct fluid_turn) turns;
-	ARRAY_OF(vec3) normal; /* inwards, by parts of 1: where there is a free surface */
+	ARRAY_OF(double)
+	colour, edge;	     /* without walls: density, length of its slope times the radius */
+	ARRAY_OF(vec3) pull; /* N, of surface tension */
+	ARRAY_OF(uint32_t) rim_of; /* DYNAMICS_NONE: it is none */
+	ARRAY_OF(struct fluid_rim) rims;
+	ARRAY_OF(uint64_t) rim_keys;
+	ARRAY_OF(struct fluid_node) nodes, packed; /* by rims, FLUID_NODES for each; without gaps */
+	ARRAY_OF(uint32_t) node_x, node_y, node_z; /* of those without gaps, as of spots */
 	ARRAY_OF(uint32_t) wall_starts, wall_ends;
 	ARRAY_OF(struct fluid_wall) walls;
 	/* By block. */
@@ -327,6 +389,15 @@ MUST_CHECK enum status fluid_find_near(struct fluid_work *self);
 /* The bodies that the group may meet in the tick. NO_MEMORY. */
 MUST_CHECK enum status fluid_find_bodies(struct fluid_work *self);
 
+/* Keeps runs up with a key, which only grows. */
+void fluid_move_runs(const struct fluid_work *self, const struct fluid_keys *keys, uint64_t key,
+		     struct fluid_runs *runs);
+
+/* ---- fluid_tension.c ----------------------------------------------------------------------------- */
+
+/* What surface tension does to each place (`pull`) and gives bodies. NO_MEMORY. */
+MUST_CHECK enum status fluid_stretch(struct fluid_work *self);
+
 /* ---- fluid_solve.c ------------------------------------------------------------------------------- */
 
 /* Changes velocities until densities after the sub-step (or, with self->divergence, their rates) are
@@ -337,7 +408,7 @@ void fluid_press(struct fluid_work *self);
 
 /* ---- fluid_forces.c ------------------------------------------------------------------------------ */
 
-/* Gravity, fields, drag, viscosity, surface tension over a sub-step. */
+/* Gravity, fields, drag, viscosity, and what surface tension does over a sub-step. */
 void fluid_force(struct fluid_work *self);
 
 /* ---- fluid_body.c -------------------------------------------------------------------------------- */
@@ -375,13 +446,30 @@ static inline const struct fluid_pair *fluid_pairs(const struct fluid_work *self
 
 /* What the floats of the iteration hold of a pressure (Pa s). */
 #define FLUID_LOAD_MAX 1e25
+struct fluid_trial {
+	const struct fluid_site *sites;
+	struct fluid_spot *spots;
+	float *pressures;
+};
+
+static inline struct fluid_trial fluid_trial_of(const struct fluid_work *self)
+{
+	return (struct fluid_trial){ self->sites.items, self->spots.items, self->pressures.items };
+}
+
+/* Only for the iteration. */
+static inline void fluid_try_load(const struct fluid_trial *trial, uint32_t place, double pressure)
+{
+	double load = trial->sites[place].volume * pressure;
+	trial->spots[place].load = (float)scalar_clamp(load, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
+	trial->pressures[place] = (float)scalar_clamp(pressure, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
+}
+
 static inline void fluid_set_load(struct fluid_work *self, uint32_t place, double pressure)
 {
-	double load = self->sites.items[place].volume * pressure;
-	self->load.items[place] = load;
-	self->spots.items[place].load = (float)scalar_clamp(load, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
-	self->pressures.items[place] =
-		(float)scalar_clamp(pressure, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
+	const struct fluid_trial trial = fluid_trial_of(self);
+	self->load.items[place] = self->sites.items[place].volume * pressure;
+	fluid_try_load(&trial, place, pressure);
 }
 
 #endif

@@ -15,4 +15,5 @@ libengine_a_SOURCES += \
 	server/engine/fluids/fluid_samples.c \
 	server/engine/fluids/fluid_samples.h \
 	server/engine/fluids/fluid_solve.c \
+	server/engine/fluids/fluid_tension.c \
 	server/engine/fluids/fluid_work.h
