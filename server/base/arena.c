@@ -104,7 +104,14 @@ void arena_release(struct arena *self)
 	*self = (struct arena){ 0 };
 }
 
-/* An empty arena of several blocks becomes one of a single block as large as all of them. */
+/* A quarter more than what an empty arena lacks room for: what is reserved for each tick grows a little in
+ * many of them while bodies fall, and each new block is memory that is touched for the first time. */
+static size_t with_headroom(size_t bytes)
+{
+	return bytes > SIZE_MAX / 2 ? bytes : arena_round(bytes + bytes / 4);
+}
+
+/* The blocks of an empty arena are replaced by a single one, as large as all of them and at least `bytes`. */
 static enum status arena_join(struct arena *self, size_t bytes)
 {
 	VALIDATE(arena_used(self) == 0);
@@ -125,11 +132,13 @@ enum status arena_reserve(struct arena *self, size_t bytes)
 		return STATUS_OK;
 	if (bytes == SIZE_MAX)
 		return STATUS_NO_MEMORY;
-	if (self->first != NULL && self->first->next != NULL && arena_used(self) == 0)
-		return arena_join(self, bytes);
 	struct arena_block *block = arena_roomy(self, bytes);
+	bool empty = arena_used(self) == 0;
+	size_t room = block == NULL && empty ? with_headroom(bytes) : bytes;
+	if (empty && self->first != NULL && (block == NULL || self->first->next != NULL))
+		return arena_join(self, room);
 	if (block == NULL)
-		block = arena_add(self, MAX_OF(bytes, (size_t)ARENA_BLOCK_MIN));
+		block = arena_add(self, MAX_OF(room, (size_t)ARENA_BLOCK_MIN));
 	if (block == NULL)
 		return STATUS_NO_MEMORY;
 	arena_move_to(self, block);

@@ -127,8 +127,7 @@ static void list_row(struct step *self, uint32_t row)
 	to->b = (struct contact_piece){ table->placement_b[row], table->child_b[row] };
 	to->body_a = placement_body(self->dynamics->tables, to->a.placement);
 	to->body_b = placement_body(self->dynamics->tables, to->b.placement);
-	to->is_new = to->met = to->scratch = false;
-	to->fraction = 1;
+	to->is_new = to->met = to->scratch = to->timed = false;
 	bit_set(self->listed, row);
 }
 
@@ -172,7 +171,6 @@ static void list_contacts(struct step *self)
 			.a = pair->a,
 			.b = pair->b,
 			.is_new = true,
-			.fraction = 1,
 		};
 		/* If neither body takes part, a command put a body that is not awake beside a
 		 * sleeping one (a wall set down in a pile): both take part from now on. */
@@ -507,6 +505,19 @@ static void commit_manifold(struct contact_table *table, uint32_t row,
 	memcpy(table->multiplier[row], made->multiplier, sizeof made->multiplier);
 }
 
+/* Prefetches the columns of a row that commit_manifold writes: more streams than the processor follows. */
+static inline void fetch_row(const struct contact_table *table, uint32_t row)
+{
+	if (row >= table->count)
+		return;
+	prefetch(table->anchor[row], 1);
+	prefetch(table->separation[row], 1);
+	prefetch(&table->normal[row], 1);
+	prefetch(&table->relative_position[row], 1);
+	prefetch(&table->relative_rotation[row], 1);
+	prefetch(table->multiplier[row], PREFETCH_LINE + 1);
+}
+
 /* Rows of gone pairs are freed before new pairs take theirs (list_contacts); scratch pairs take
  * theirs last. */
 static void commit_contacts(struct step *self, struct contact_list *list)
@@ -516,7 +527,10 @@ static void commit_contacts(struct step *self, struct contact_list *list)
 		contact_drop(dynamics, dynamics->gone.items[i]);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct contact_state *contact = &list->items[i];
-		prefetch(&list->items[MIN_OF(i + FETCH_AHEAD, list->count - 1)], 1);
+		uint32_t next = MIN_OF(i + FETCH_AHEAD, list->count - 1);
+		prefetch(&list->items[MIN_OF(next + FETCH_AHEAD, list->count - 1)], 1);
+		if (!list->items[next].kept)
+			fetch_row(&dynamics->tables->contact, list->items[next].row);
 		ASSERT(!contact->is_new || !contact->kept);
 		if (contact->is_new) {
 			if (contact->row == STEP_NO_ROW) {
@@ -590,9 +604,10 @@ void step_set_contact(struct step *self, struct contact_list *list, uint32_t i, 
 
 /* ---- after the solve ----------------------------------------------------------------------- */
 
-static void note_contact_event(struct dynamics *dynamics, const struct contact_state *contact,
-			       bool begins, double impulse)
+static void note_contact_event(struct dynamics *dynamics, const struct contact_list *list,
+			       uint32_t i, bool begins, double impulse)
 {
+	const struct contact_state *contact = &list->items[i];
 	ASSERT(!begins || contact->point_count > 0);
 	const struct tables *tables = dynamics->tables;
 	struct event event = { .kind = begins ? EVENT_CONTACT_BEGIN : EVENT_CONTACT_END,
@@ -600,7 +615,7 @@ static void note_contact_event(struct dynamics *dynamics, const struct contact_s
 			       .b = tables->body.id[contact->body_b],
 			       .child_a = contact->a.child,
 			       .child_b = contact->b.child,
-			       .fraction = begins ? contact->fraction : 1 };
+			       .fraction = begins ? contact_begins(list, i) : 1 };
 	if (begins) {
 		event.value = impulse;
 		event.point = vec3_add(dynamics->bodies.items[contact->body_a].centre,
@@ -656,7 +671,7 @@ void step_contacts_solved(struct step *self, const struct contact_list *list,
 		touching |= impulse > 0;
 		dynamics->report.touching += touching;
 		if (touching != touched)
-			note_contact_event(dynamics, contact, touching, impulse);
+			note_contact_event(dynamics, list, i, touching, impulse);
 		table->touching[contact->row] = touching;
 	}
 	one_way_store(self, list);

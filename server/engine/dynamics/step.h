@@ -43,10 +43,13 @@ struct contact_point {
 	uint32_t feature;  /* names the pair of geometric features from step to step */
 };
 
-/* Two near pieces and where they touch. */
+/* Two near pieces and where they touch. One with a single point is in two cache lines, because balls have
+ * thousands, which every stage visits; all is five, an odd number, so that a member of all contacts is not
+ * in half of the cache's sets. */
 struct contact_state {
-	uint32_t row; /* of the contact table; of a new pair the row that it gets at commit;
-		       * STEP_NO_ROW: a scratch pair of step_reach */
+	/* Of the contact table; of a new pair the row that it gets at commit; STEP_NO_ROW: a scratch
+	 * pair of step_reach. */
+	_Alignas(64) uint32_t row;
 	uint32_t body_a, body_b;   /* rows */
 	struct contact_piece a, b; /* a.placement < b.placement */
 	uint8_t point_count;	   /* 0: nothing near enough to matter in this step */
@@ -58,22 +61,24 @@ struct contact_state {
 	bool reaches; /* one body takes part, the other sleeps, and a point may close within the step */
 	bool holds; /* one body takes part and is dynamic, the other sleeps and does not move until it is
 		       pushed (collide_options.hold) */
-	double fraction; /* of the step at which it began to touch, 0 … 1, for the event; 1 unless a
-			    method that resolves time within a step sets it */
-	vec3 normal;	 /* unit, a → b */
+	bool timed;  /* `begins` of the list's `made` is set */
+	vec3 normal; /* unit, a → b */
 	struct contact_point points[MANIFOLD_POINTS_MAX];
 };
 #define STEP_NO_ROW UINT32_MAX
+_Static_assert(offsetof(struct contact_state, points[1]) == 128, "one point: two cache lines");
 
-/* A manifold made in this step, in the frame of A's body; step_commit copies it into the row. */
+/* A manifold made in this step, in the frame of A's body; step_commit copies it into the row. What is
+ * read of a single point is together. */
 struct contact_made {
-	struct manifold manifold;
-	double margin; /* m: without points, the pieces are farther apart than this */
-	pose b_in_a;   /* B's body in A's */
+	pose b_in_a; /* B's body in A's */
 	struct pair_cache cache;
 	/* The method's warm start for the new points, in its own layout of contact.multiplier: zero
 	 * unless it is carried over (collide_options.carry, or a rule of the method). */
 	double multiplier[3 * MANIFOLD_POINTS_MAX];
+	double margin; /* m: without points, the pieces are farther apart than this */
+	struct manifold manifold;
+	double begins; /* of the step, 0 … 1: see contact_begins */
 };
 
 struct contact_list {
@@ -82,6 +87,13 @@ struct contact_list {
 	struct contact_made *made; /* beside items; filled where !kept */
 	uint32_t count, capacity;
 };
+
+/* The part of the step at which contact i began to touch, for the event: 1 unless a method that resolves
+ * time within a step has set it, of a contact whose manifold it made. */
+static inline double contact_begins(const struct contact_list *list, uint32_t i)
+{
+	return list->items[i].timed ? list->made[i].begins : 1;
+}
 
 /* ---- the step ------------------------------------------------------------------------------ */
 

@@ -18,13 +18,15 @@ double step_hit_speed(const struct step *self)
 }
 
 /* How contact i of the list met, by the speeds of the tables. */
-static struct step_met met_at_start(const struct step *self, const struct contact_state *contact)
+static struct step_met met_at_start(const struct step *self, const struct contact_list *list,
+				    uint32_t i)
 {
+	const struct contact_state *contact = &list->items[i];
 	const struct dynamics *dynamics = self->dynamics;
 	const double *impulse = dynamics->tables->contact.normal_impulse[contact->row];
 	struct body_motion a = dynamics_motion(dynamics, contact->body_a);
 	struct body_motion b = dynamics_motion(dynamics, contact->body_b);
-	struct step_met met = { .fraction = contact->fraction, .normal = contact->normal };
+	struct step_met met = { .fraction = contact_begins(list, i), .normal = contact->normal };
 	for (uint32_t k = 0; k < contact->point_count; k++) {
 		if (!(impulse[k] > 0))
 			continue;
@@ -131,7 +133,7 @@ void step_note_hits(struct step *self, const struct contact_list *list, const st
 	ASSERT(least > 0 && hits->capacity >= 2 * (uint64_t)list->count);
 	hits->count = 0;
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct step_met own = met != NULL ? met[i] : met_at_start(self, &list->items[i]);
+		struct step_met own = met != NULL ? met[i] : met_at_start(self, list, i);
 		if (own.speed > least && own.impulse > 0)
 			hits->items[hits->count++] = hit_of(self, &list->items[i], &own);
 	}
@@ -141,7 +143,7 @@ void step_note_hits(struct step *self, const struct contact_list *list, const st
 		   compare_hits, NULL);
 	merge_pieces(hits);
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct step_met own = met != NULL ? met[i] : met_at_start(self, &list->items[i]);
+		struct step_met own = met != NULL ? met[i] : met_at_start(self, list, i);
 		if (own.speed > least || !(own.impulse > 0))
 			continue;
 		struct event slow = hit_of(self, &list->items[i], &own);

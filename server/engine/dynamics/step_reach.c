@@ -236,7 +236,6 @@ static enum status append_scratch(struct step *self, struct contact_list *list, 
 			.b = pair->b,
 			.is_new = true,
 			.scratch = true,
-			.fraction = 1
 		};
 		uint32_t slot = scratch_slot(&self->scratch, list, pair);
 		self->scratch.slots[slot] = ++list->count;

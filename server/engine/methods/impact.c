@@ -545,10 +545,10 @@ static void find_last_contacts(struct impact_step *self)
 	options.motions = self->to;
 	options.anew = true;
 	step_collide(self->step, self->list, 0, &options);
-	for (uint32_t p = 0; p < self->list->count; p++)
-		self->list->items[p].fraction = self->pairs[p].first < __builtin_inf()
-							? self->pairs[p].first / self->step->dt
-							: 1;
+	for (uint32_t p = 0; p < self->list->count; p++) {
+		self->list->items[p].timed = self->pairs[p].first < __builtin_inf();
+		self->list->made[p].begins = self->pairs[p].first / self->step->dt;
+	}
 }
 
 static void add_impulses(const struct contact_state *contact, const struct impact_impulses *from,
@@ -616,10 +616,10 @@ static void note_passing(const struct impact_step *self)
 				       .b = tables->body.id[contact->body_b],
 				       .child_a = contact->a.child,
 				       .child_b = contact->b.child,
-				       .fraction = contact->fraction,
+				       .fraction = contact_begins(self->list, p),
 				       .value = impulse };
-		struct body_motion at =
-			impact_motion_at(self, contact->body_a, contact->fraction * self->step->dt);
+		struct body_motion at = impact_motion_at(
+			self, contact->body_a, contact_begins(self->list, p) * self->step->dt);
 		event.point = at.centre;
 		dynamics_event(dynamics, event);
 		event.kind = EVENT_CONTACT_END;

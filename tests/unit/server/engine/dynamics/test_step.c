@@ -105,6 +105,92 @@ START_TEST(motions_equal_to_the_tables_give_the_same_contacts)
 }
 END_TEST
 
+/* Components from −most to most. */
+static vec3 random_vector(struct rng *rng, double most)
+{
+	vec3 v;
+	v.x = rng_range(rng, -most, most);
+	v.y = rng_range(rng, -most, most);
+	v.z = rng_range(rng, -most, most);
+	return v;
+}
+
+/* Balls of three sizes in a heap, some static, thrown and turning. */
+static void add_balls(struct stage *stage, uint32_t count, uint64_t seed)
+{
+	struct rng rng = rng_seeded(seed);
+	uint32_t plane = stage_shape(stage, make_plane(vec3_make(0, 1, 0), 0)), shapes[3];
+	stage_add(stage, (struct stage_body){ .status = BODY_STATIC, .shape = plane });
+	for (uint32_t i = 0; i < COUNT_OF(shapes); i++)
+		shapes[i] = stage_shape(stage, make_sphere(0.2 + 0.1 * i));
+	for (uint32_t i = 0; i < count; i++) {
+		vec3 at = vec3_add(random_vector(&rng, 1.5), vec3_make(0, 2, 0));
+		vec3 turn = random_vector(&rng, 3), velocity = random_vector(&rng, 1);
+		vec3 spin = random_vector(&rng, 2);
+		stage_add(stage,
+			  (struct stage_body){ .status = i % 9 == 0 ? BODY_STATIC : BODY_DYNAMIC,
+					       .shape = shapes[i % COUNT_OF(shapes)],
+					       .position = at,
+					       .rotation = quat_from_rotation_vector(turn),
+					       .velocity = i % 9 == 0 ? vec3_zero() : velocity,
+					       .spin = i % 9 == 0 ? vec3_zero() : spin,
+					       .wakeful = true });
+	}
+}
+
+/* At motions that are those of the tables, pairs of balls are collided one by one. */
+START_TEST(balls_collide_side_by_side_as_one_by_one)
+{
+	static const enum collide_carry carries[] = { CARRY_NOTHING, CARRY_NORMALS, CARRY_POINTS };
+	struct stage stage;
+	uint32_t points = 0, kept = 0, apart = 0;
+	stage_init(&stage, "soft-step");
+	add_balls(&stage, 80, check_seed() + 7);
+	for (uint32_t trial = 0; trial < 24; trial++) {
+		struct step step;
+		struct collide_options options = begin_step(&stage, &step);
+		struct contact_list single, several;
+		ck_assert_int_eq(step_list_copy(&step, &single), STATUS_OK);
+		ck_assert_int_eq(step_list_copy(&step, &several), STATUS_OK);
+		struct body_motion *motions =
+			ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
+		for (uint32_t slot = 0; slot < step.body_count; slot++)
+			motions[slot] = dynamics_motion(&stage.dynamics, step.bodies[slot]);
+		options.carry = carries[trial % COUNT_OF(carries)];
+		options.anew = trial % 4 == 1;
+		step_collide(&step, &several, 0, &options);
+		options.motions = motions;
+		step_collide(&step, &single, 0, &options);
+		for (uint32_t i = 0; i < single.count; i++) {
+			const struct contact_state *a = &single.items[i], *b = &several.items[i];
+			const struct contact_made *of_a = &single.made[i], *of_b = &several.made[i];
+			ck_assert(points_equal(a, b) && vec3_equal(a->normal, b->normal));
+			ck_assert(a->holds == b->holds && a->reaches == b->reaches);
+			kept += a->kept;
+			points += a->point_count;
+			apart += a->point_count == 0;
+			if (a->kept)
+				continue;
+			uint32_t made = of_a->manifold.count;
+			ck_assert_uint_eq(made, of_b->manifold.count);
+			ck_assert(of_a->margin == of_b->margin);
+			ck_assert_mem_eq(&of_a->b_in_a, &of_b->b_in_a, sizeof of_a->b_in_a);
+			ck_assert_mem_eq(of_a->multiplier, of_b->multiplier,
+					 sizeof of_a->multiplier);
+			for (uint32_t p = 0; p < made; p++)
+				ck_assert(vec3_equal(of_a->manifold.points[p].point,
+						     of_b->manifold.points[p].point));
+		}
+		step_abandon(&step);
+		stage_run(&stage, 3);
+	}
+	ck_assert_uint_gt(points, 500);
+	ck_assert_uint_gt(kept, 10);
+	ck_assert_uint_gt(apart, 500);
+	stage_release(&stage);
+}
+END_TEST
+
 START_TEST(a_step_abandoned_before_its_commit_changes_nothing)
 {
 	struct stage stage, straight;
@@ -476,6 +562,7 @@ static Suite *make(void)
 	tcase_set_timeout(stages, 30);
 	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
 	tcase_add_test(stages, motions_equal_to_the_tables_give_the_same_contacts);
+	tcase_add_test(stages, balls_collide_side_by_side_as_one_by_one);
 	tcase_add_test(stages, a_new_pair_takes_the_row_that_an_ended_pair_frees_in_the_same_step);
 	tcase_add_test(stages, a_remade_point_starts_from_the_multipliers_of_its_feature);
 	tcase_add_test(stages, a_step_abandoned_before_its_commit_changes_nothing);
