@@ -18,11 +18,11 @@ struct world *bricard_world(void)
 				 { -1, 1, 1 },	{ -1, -1, 1 }, { 1, -1, 1 } };
 	body_id links[6];
 	for (uint32_t i = 0; i < 6; i++)
-		links[i] =
-			joined_put(world, (struct joined_thing){
-						  .shape = TEST_BOX,
-						  .at = vec3_lerp(corners[i], corners[(i + 1) % 6], 0.5),
-						  .mass = 1 });
+		links[i] = joined_put(
+			world, (struct joined_thing){
+				       .shape = TEST_BOX,
+				       .at = vec3_lerp(corners[i], corners[(i + 1) % 6], 0.5),
+				       .mass = 1 });
 	for (uint32_t i = 0; i < 6; i++) {
 		uint32_t next = (i + 1) % 6;
 		vec3 in = vec3_sub(corners[next], corners[i]);
