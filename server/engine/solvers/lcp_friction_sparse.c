@@ -9,7 +9,7 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
- *      If the caller accepts coarse rounds (options.coarse), few rounds from x are enough in small problems:
+ *      If the caller accepts coarse rounds (options.coarse), few rounds from x are enough in small problems without joints:
  *      sweeps and proximal rounds (iterate_proximal) follow, and steps 2 to 4 only if these leave a large error.
  *      An error of 1e-3, accepted, lets a card house come to pieces.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
@@ -403,7 +403,7 @@ static bool solve_shifted(struct lcp_sparse *self, const double *b, const double
  * thousand times their limits for an error of 1e-9, and never end. With a compliance x changes little, and as
  * that is taken back again and again, ever less is left of it. Sweeps first, so that x is near.
  * False: x is the attempt with the smallest gap that adds no energy; *gap: its gap, infinite if there is none. */
-static bool iterate_proximal(struct lcp_sparse *self, bool sweeps, double *gap)
+static bool iterate_proximal(struct lcp_sparse *self, double *gap)
 {
 	double *b = self->kept_limits, *compliance = self->kept_fixed, *kept = self->kept_best;
 	double soft = SOFT_FIRST;
@@ -411,10 +411,8 @@ static bool iterate_proximal(struct lcp_sparse *self, bool sweeps, double *gap)
 	memcpy(b, self->b, self->rows * sizeof *b);
 	memcpy(compliance, self->compliance, self->rows * sizeof *compliance);
 	lcp_sparse_transposed_mul(self, self->x, self->u);
-	if (sweeps) {
-		lcp_friction_sweep_begin(self);
-		lcp_friction_sweep(self, PROXIMAL_SWEEPS, MOMENTUM);
-	}
+	lcp_friction_sweep_begin(self);
+	lcp_friction_sweep(self, PROXIMAL_SWEEPS, MOMENTUM);
 	*gap = clamp_within_energy(self) ? coulomb_gap(self) : __builtin_inf();
 	memcpy(kept, self->x, self->rows * sizeof *kept);
 	double found = *gap;
@@ -490,7 +488,7 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 	ASSERT(self->ordered);
 	bool few = lcp_sparse_is_small(self);
 	double gap;
-	bool proximal = few && self->coarse > self->goal;
+	bool proximal = few && self->coarse > self->goal && !has_joints(self);
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		if (coulomb_gap(self) <= self->goal && is_plausible(self))
@@ -504,7 +502,7 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 		if (self->diverged && gap <= ENOUGH * self->size)
 			return SOLVER_INEXACT;
 	}
-	if (proximal && iterate_proximal(self, !has_joints(self), &gap))
+	if (proximal && iterate_proximal(self, &gap))
 		return SOLVER_SOLVED;
 	if (proximal && gap <= PROXIMAL_ENOUGH * self->size)
 		return SOLVER_INEXACT;
