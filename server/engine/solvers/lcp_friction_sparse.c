@@ -9,9 +9,9 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
- *      If the caller accepts coarse rounds (options.coarse), few rounds from x are enough in small problems without joints:
- *      sweeps and proximal rounds (iterate_proximal) follow, and steps 2 to 4 only if these leave a large error.
- *      An error of 1e-3, accepted, lets a card house come to pieces.
+ *      If the caller accepts coarse rounds (options.coarse), few rounds from x are enough in small
+ *      problems without joints: sweeps and proximal rounds (iterate_proximal) follow, and steps 2 to 4
+ *      only if these leave a large error. An error of 1e-3, accepted, lets a card house come to pieces.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
@@ -37,8 +37,8 @@ enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8 };
 enum { CONVEX_ROUNDS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
 enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
 enum { SWEEP_ROUNDS = 6, SWEEP_ROUNDS_MAX = 12, SWEEPS = 50 };
-/* Of iterate_proximal: sweeps before it, its rounds, and those of the active set in each. Fewer sweeps leave more
- * rounds, which cost as much as twenty sweeps each. FIRST: rounds from a warm start before it. */
+/* Of iterate_proximal: sweeps before it, its rounds, and those of the active set in each. Fewer sweeps
+ * leave more rounds, which cost as much as twenty sweeps each. FIRST: rounds from a warm start before it. */
 enum { PROXIMAL_SWEEPS = 100, PROXIMAL_ROUNDS = 24, PROXIMAL_TIED = 10, PROXIMAL_FIRST = 6 };
 
 #define NO_ENERGY 1e-12	      /* of the largest b squared: more energy excludes an inexact x */
@@ -50,17 +50,17 @@ enum { PROXIMAL_SWEEPS = 100, PROXIMAL_ROUNDS = 24, PROXIMAL_TIED = 10, PROXIMAL
 /* Of the largest b: if sweeps after a diverging warm start leave a smaller gap, steps 2 to 4 are
  * omitted. A larger gap may come from rows that contradict each other, which step 2 proves. */
 #define ENOUGH 1e-2
-/* 1, of A's diagonal, which is near 1: the compliance of the first proximal round, its changes after a round that
- * ended and after one that did not, and its limits. Less at first, and rounds do not end; a faster change, and
- * fewer problems are solved. */
+/* 1, of A's diagonal, which is near 1: the compliance of the first proximal round, its changes after a
+ * round that ended and after one that did not, and its limits. With less at first rounds do not end; with
+ * a faster change fewer problems are solved. */
 #define SOFT_FIRST 1e-4
 #define SOFT_LESS 0.3
 #define SOFT_MORE 10
 #define SOFT_LEAST 1e-8
 #define SOFT_MOST 0.1
 #define SOFT_GOAL 0.1 /* of the gap: how exactly a proximal round is solved */
-/* Of the largest b: if proximal rounds leave a smaller gap, steps 2 to 4 are omitted, which solve some of these
- * problems at five times the cost and leave the others with errors of up to 1e-3. */
+/* Of the largest b: if proximal rounds leave a smaller gap, steps 2 to 4 are omitted. They solve some of
+ * these problems at five times the cost, and leave the others with errors of up to 1e-3. */
 #define PROXIMAL_ENOUGH 1e-6
 /* Of the change of a sweep. In heaps a larger one oscillates; a smaller one is slower. */
 #define MOMENTUM 0.8
@@ -379,8 +379,9 @@ static bool is_solved(const struct lcp_sparse *self, double gap)
 	return gap <= LCP_SPARSE_STILL * self->goal && is_plausible(self);
 }
 
-/* Rounds with ties of the problem with a compliance of `soft` more, as a force against a change of x from what it
- * is: a fixed point solves the problem without it. `b`, `compliance`: the problem's, which are kept. */
+/* Rounds with ties of the problem with a compliance of `soft` more, as a force against a change of x from
+ * what it is: a fixed point solves the problem without it. `b`, `compliance`: the problem's, which are
+ * kept. */
 static bool solve_shifted(struct lcp_sparse *self, const double *b, const double *compliance,
 			  double soft, double gap)
 {
@@ -398,11 +399,12 @@ static bool solve_shifted(struct lcp_sparse *self, const double *b, const double
 	return good;
 }
 
-/* Proximal rounds. The points of two faces have more tangents than the bodies have freedoms, and where bodies
- * turn, these nearly depend on each other: rounds of the active set, exact in each, throw x of such rows to a
- * thousand times their limits for an error of 1e-9, and never end. With a compliance x changes little, and as
- * that is taken back again and again, ever less is left of it. Sweeps first, so that x is near.
- * False: x is the attempt with the smallest gap that adds no energy; *gap: its gap, infinite if there is none. */
+/* Proximal rounds. The points of two faces have more tangents than the bodies have freedoms, and where
+ * bodies turn, these nearly depend on each other: rounds of the active set, exact in each, throw x of such
+ * rows to a thousand times their limits for an error of 1e-9, and never end. With a compliance x changes
+ * little; its force is taken back from round to round. Sweeps come first, so that x is near.
+ * False: x is the attempt with the smallest gap that adds no energy; *gap: its gap, infinite if there is
+ * none. */
 static bool iterate_proximal(struct lcp_sparse *self, double *gap)
 {
 	double *b = self->kept_limits, *compliance = self->kept_fixed, *kept = self->kept_best;

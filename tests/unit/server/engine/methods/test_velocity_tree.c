@@ -299,8 +299,8 @@ END_TEST
 
 START_TEST(a_fallback_of_the_last_solution_is_told)
 {
-	/* Bricard's loop from rest. The straight motion holds all rows. The one with curvature cannot: one row
-	 * of the closure depends on the others, and says what they do not. */
+	/* Bricard's loop from rest. The straight motion holds all rows. The one with curvature cannot: one
+	 * row of the closure depends on the others, and says what they do not. */
 	struct world *world = bricard_world();
 	joined_set(world, "articulated.coordinates", REDUCED);
 	test_step(world, 1);
