@@ -22,9 +22,9 @@ differ.
 
 **Limits.** No method here gives the arch of 951 stones: `soft-step` holds it for the tenth of a second that the scene
 lasts and has let the keystone sink by 0.45 m after half a second, at 64 sub-steps; a step of `lcp`, `projection` or
-`impact` takes seconds. `lcp` holds the card house of two floors, and takes longer than a minute for two seconds of
-three. `impact` holds houses of two to four floors; that of three stands for 60 s (14 400 ticks, five seconds of
-processor time) with its top card where it was to 10⁻⁸ m. Restitution of bouncing balls under `lcp`, `projection` and
+`impact` takes seconds (`impact` holds its bound, with stones up to 0.5 m in each other). `lcp` holds the card house of two floors, and takes longer than a minute for two seconds of
+three. `impact` holds houses of two to four floors; that of three stands for 60 s (14 400 ticks, ten seconds of
+processor time, no fallback) with its top card where it was to 10⁻⁸ m. Restitution of bouncing balls under `lcp`, `projection` and
 `soft-step` is off by the gravity of one step; `impact` gives e² to 10⁻⁹ m ([METHODS](METHODS.md)). In the cradle `impact`
 resolves all contacts that touch at once, by Newton's law, as `lcp` does; balls with gaps pass the whole speed on.
 """

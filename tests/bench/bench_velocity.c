@@ -3,9 +3,10 @@
  * median of the next ones; the worst residual; how many were solved dense, sparse, or by a
  * fallback.
  *
- *   bench_velocity [walls | heap | columns | drop | towers]…
+ *   bench_velocity [walls | heap | columns | drop | towers | racks | event BODIES SPEED]…
  *
- * Default: walls heap. columns: what each stage of a tick takes; towers are 10 000 steps each. */
+ * Default: walls heap. columns: what each stage of a tick takes; towers are 10 000 steps each; racks:
+ * generalized reflections; event: a pair that bounces between walls at SPEED m/s beside BODIES others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,105 @@ static void towers(void)
 		}
 }
 
+/* ---- racks of touching balls -------------------------------------------------------------------- */
+
+/* 22 racks of 21 touching balls, 45 contacts each, 990 in all; each ball has a random velocity, so about
+ * half of the contacts approach. `closing`: the balls of a rack fly to its middle, and all do. */
+static uint32_t add_racks(struct stage *stage, bool closing)
+{
+	enum { RACKS = 22, ROWS = 6 };
+	const double root = 1.7320508075688772;
+	struct rng rng = rng_seeded(3);
+	uint32_t ball = stage_shape(stage, make_sphere(0.5)), count = 0;
+	for (uint32_t rack = 0; rack < RACKS; rack++)
+		for (uint32_t y = 0; y < ROWS; y++)
+			for (uint32_t x = 0; x <= y; x++, count++) {
+				vec3 at = { x - 0.5 * y, 0, 0.5 * root * y };
+				double random_x = rng_range(&rng, -5, 5);
+				vec3 velocity = { random_x, 0, rng_range(&rng, -5, 5) };
+				if (closing)
+					velocity =
+						vec3_make(-at.x, 0, root * (ROWS - 1) / 3 - at.z);
+				at.x += 100 * rack;
+				stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								      .shape = ball,
+								      .position = at,
+								      .velocity = velocity,
+								      .restitution = 1 });
+			}
+	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
+	return count;
+}
+
+/* A tick in which they all collide, by generalized reflections: the least of several first ticks. */
+static void racks(void)
+{
+	enum { TRIALS = 5 };
+	for (uint32_t k = 0; k < 4; k++) {
+		bool projects = k % 2 == 1, closing = k >= 2;
+		double least = __builtin_inf();
+		struct step_report report = { 0 };
+		for (uint32_t trial = 0; trial < TRIALS; trial++) {
+			struct stage stage;
+			stage_init(&stage, "reflection");
+			stage_parameter(&stage, PARAMETER_REFLECTION_CORE, projects);
+			add_racks(&stage, closing);
+			least = scalar_min(least, step_ms(&stage));
+			report = stage.dynamics.report;
+			stage_release(&stage);
+		}
+		printf("22 racks of 45 contacts, %-8s %-23s %6.2f ms a tick, %u points, %u islands, "
+		       "%u iterations, %u fallbacks, residual %.0e m/s\n",
+		       closing ? "closing," : "random,",
+		       projects ? "gr-velocity-projection" : "reflection", least, report.points,
+		       report.islands_dense + report.islands_sparse, report.iterations,
+		       report.fallbacks, report.residual);
+		fflush(stdout);
+	}
+}
+
+/* ---- an event beside a world -------------------------------------------------------------------- */
+
+/* Four ticks of a pair of balls between walls, which has `bounces` events a tick or none, beside `others`
+ * bodies that fly by themselves. tests/bench/event_cost.py counts their instructions. */
+static void event(const char *others, const char *speed)
+{
+	enum { TICKS = 4 };
+	struct stage stage;
+	uint64_t groups = 0;
+	uint32_t count = (uint32_t)strtoul(others, NULL, 10);
+	stage_init(&stage, "impact");
+	uint32_t wall = stage_shape(&stage, make_box(0.1, 1, 1));
+	uint32_t ball = stage_shape(&stage, make_sphere(0.1));
+	for (double x = -1; x <= 1; x += 2)
+		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+						       .shape = wall,
+						       .position = { 0.6 * x, 0, 0 },
+						       .restitution = 1 });
+	for (double x = -1; x <= 1; x += 2)
+		stage_add(&stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { 0.25 * x, 0, 0 },
+					       .velocity = { -x * strtod(speed, NULL), 0, 0 },
+					       .friction = -1,
+					       .restitution = 1,
+					       .wakeful = true });
+	for (uint32_t k = 0; k < count; k++)
+		stage_add(&stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { 10 + k % 100, 10 + k / 100 % 100,
+							     10.0 + k / 10000 },
+					       .velocity = { 0, 0, 1 } });
+	for (uint32_t k = 0; k < TICKS; k++) {
+		stage_step(&stage);
+		groups += stage.dynamics.report.impact.groups;
+	}
+	printf("%llu groups of events\n", (unsigned long long)groups);
+	stage_release(&stage);
+}
+
 int main(int argc, char **argv)
 {
 	bool all = argc == 1;
@@ -313,6 +413,10 @@ int main(int argc, char **argv)
 			drop();
 		if (strcmp(argv[k], "towers") == 0)
 			towers();
+		if (strcmp(argv[k], "racks") == 0)
+			racks();
+		if (strcmp(argv[k], "event") == 0 && k + 2 < argc)
+			event(argv[k + 1], argv[k + 2]);
 	}
 	return 0;
 }

@@ -18,20 +18,13 @@
 #include <string.h>
 
 #include "server/engine/math/trig.h"
+#include "tests/lib/bricard.h"
 #include "tests/lib/joined.h"
 
 static body_id put(struct world *world, vec3 at, double mass)
 {
 	return joined_put(world,
 			  (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = mass });
-}
-
-/* The frame whose x axis is a unit vector. */
-static quat frame_along(vec3 axis)
-{
-	vec3 y, z;
-	vec3_frame(axis, &y, &z);
-	return quat_from_mat3((mat3){ axis, y, z });
 }
 
 static struct world *make_four_bar(void)
@@ -72,28 +65,6 @@ static struct world *make_slider_crank(void)
 	return world;
 }
 
-/* Bricard's linkage of six equal links: edges of a cube that form a closed skew hexagon; at each corner a
- * hinge perpendicular to both of its edges. */
-static struct world *make_bricard(void)
-{
-	struct world *world = joined_world("lcp", 60, vec3_make(0, -9.81, 0));
-	const vec3 corners[] = { { 1, -1, -1 }, { 1, 1, -1 },  { -1, 1, -1 },
-				 { -1, 1, 1 },	{ -1, -1, 1 }, { 1, -1, 1 } };
-	body_id links[6];
-	for (uint32_t i = 0; i < 6; i++)
-		links[i] =
-			put(world, vec3_scale(vec3_add(corners[i], corners[(i + 1) % 6]), 0.5), 1);
-	for (uint32_t i = 0; i < 6; i++) {
-		uint32_t next = (i + 1) % 6;
-		vec3 in = vec3_sub(corners[next], corners[i]);
-		vec3 out = vec3_sub(corners[(next + 1) % 6], corners[next]);
-		joined_join(world, JOINT_REVOLUTE, links[i], links[next], corners[next],
-			    frame_along(vec3_normalize(vec3_cross(in, out))));
-	}
-	joined_join(world, JOINT_FIXED, 0, links[0], corners[0], quat_identity());
-	return world;
-}
-
 static struct world *make_gears(void)
 {
 	struct world *world = joined_world("lcp", 60, vec3_zero());
@@ -127,7 +98,7 @@ static const struct {
 } MECHANISMS[] = {
 	{ "four-bar", make_four_bar, 2e-9, 1e-10 },
 	{ "slider-crank", make_slider_crank, 2e-9, 1e-10 },
-	{ "bricard", make_bricard, 1e-5, 1e-10 },
+	{ "bricard", bricard_world, 1e-5, 1e-10 },
 	{ "gears", make_gears, 2e-9, 1e-10 },
 };
 

@@ -33,6 +33,15 @@ def test_every_scene_has_a_small_picture():
         assert 2500 < (images / f"{scene}.jpg").stat().st_size <= 30000, scene
 
 
+# Contacts at rest that depend on each other: a solver that gives an exact solution away leaves them to fallbacks, in which
+# they start to move. Under other methods these scenes take seconds.
+@pytest.mark.parametrize("name", ["arch25", "cards3", "cards4"])
+def test_what_rests_under_impact_is_solved_exactly(name):
+    done = subprocess.run([CLIENT, "compare", GALLERY / f"{name}.yaml", "--methods", "impact"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nearly every problem is solved exactly" in done.stdout
+
+
 @pytest.mark.parametrize("name", [name for name in SCENES if name not in LONG])
 def test_a_scene_gives_its_numbers(name):
     done = subprocess.run([CLIENT, "compare", GALLERY / f"{name}.yaml"], capture_output=True, text=True, timeout=120)

@@ -689,6 +689,8 @@ static enum status finish_motion(struct impact_batch *self)
 					  v->islands.count * sizeof *v->end_outcomes);
 	if (v->end_outcomes == NULL)
 		return STATUS_NO_MEMORY;
+	/* Bodies outside of islands have no rows at the end; only those that cannot move are looked at. */
+	memcpy(v->masses_end, v->masses, self->count * sizeof *v->masses);
 	if (v->contact_count > 0) {
 		status = make_end(self, &end);
 		struct velocity_stage stage = { v, &end };

@@ -145,9 +145,6 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 		return status;
 	double h = begin->step->dt, deepest = 0;
 	bool again = is_explicit(begin, members);
-	struct spatial *d = arena_push_zero(arena, begin->step->body_count * sizeof *d);
-	if (d == NULL)
-		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < self.island.count; i++) {
 		double gap = self.island.rows[i].gap;
 		uint32_t block = self.island.block[i];
@@ -171,6 +168,11 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 	}
 	if (!(deepest < -VELOCITY_DEPTH))
 		return STATUS_OK;
+	struct spatial *d = ARENA_ARRAY(arena, struct spatial, begin->step->body_count);
+	if (d == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < members->slot_count; i++)
+		d[members->slots[i]] = spatial_zero();
 	status = velocity_end_solve(&self, d);
 	if (status == STATUS_OK)
 		velocity_displace(begin, members, index, d);

@@ -398,7 +398,8 @@ struct velocity_stage {
 bool velocity_has_joints(const struct velocity_step *step, const struct island *island);
 /* Adds the second half of the velocity change by forces to `after`. */
 void velocity_add_half_of_forces(struct velocity_step *begin, const struct island *members);
-/* Sets `masses_end` for the rotations of `motions`. */
+/* Sets `masses_end` of bodies in islands for the rotations of `motions`. Those of others stay: nothing has
+ * pushed them. */
 void velocity_masses_at_end(struct velocity_step *begin);
 /* Makes the state of the end: masses and rows at `motions`, with the impulses and the end_outcomes of the
  * beginning. NO_MEMORY. */

@@ -25,8 +25,15 @@ void velocity_add_half_of_forces(struct velocity_step *begin, const struct islan
 
 void velocity_masses_at_end(struct velocity_step *begin)
 {
-	mass_bodies_from_tables(begin->step->dynamics->tables, begin->step->bodies,
-				begin->step->body_count, begin->motions, begin->masses_end);
+	const struct step *step = begin->step;
+	for (uint32_t i = 0; i < begin->islands.count; i++) {
+		const struct island *island = &begin->islands.items[i];
+		for (uint32_t k = 0; k < island->slot_count; k++) {
+			uint32_t slot = island->slots[k];
+			mass_bodies_from_tables(step->dynamics->tables, &step->bodies[slot], 1,
+						&begin->motions[slot], &begin->masses_end[slot]);
+		}
+	}
 }
 
 enum status velocity_state_at_end(struct velocity_step *begin, struct velocity_step *end)

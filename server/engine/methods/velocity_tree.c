@@ -540,12 +540,9 @@ static void find_offsets(const struct velocity_island *self)
 static enum status finish_motion(struct velocity_island *self, struct velocity_problem *motion,
 				 double *b, bool *again)
 {
-	struct velocity_outcome before = *self->outcome;
 	hold_again(self);
 	velocity_motion_targets(self, again, b);
-	enum status status = velocity_island_solve(self, motion);
-	*self->outcome = before;
-	return status;
+	return velocity_island_solve(self, motion);
 }
 
 enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selected, double *b,
@@ -570,13 +567,10 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		enum status status = velocity_island_solve(self, &motion);
 		if (status != STATUS_OK)
 			return status;
-		if (self->outcome->fallbacks != before.fallbacks) {
-			/* Rows that depend on others, as those of Bricard's loop, and whose curvatures
-			 * are not exact yet: rounds go on from the solution of least error. */
-			depends = true;
-			if (round > 0)
-				*self->outcome = before;
-		}
+		/* Rows that depend on others, as those of Bricard's loop, and whose curvatures are not
+		 * exact yet: rounds go on from the solution of least error. */
+		bool fell = self->outcome->fallbacks != before.fallbacks;
+		depends |= fell;
 		if (round == 0)
 			memcpy(straight, x, self->count * sizeof *x);
 		velocity_island_move(self, x);
@@ -588,14 +582,19 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		if (!(worst > ROUNDING) || round == VELOCITY_CURVATURE_ROUNDS)
 			return STATUS_OK;
 		bool near = !(worst > VELOCITY_CURVATURE_TOLERANCE);
+		bool stalls = !near && round - last > VELOCITY_ROUNDS_WITHOUT_GAIN_MAX;
+		if (stalls && depends && !(worst > DEPENDENT))
+			return STATUS_OK;
+		/* Fallbacks of a solution that another one replaces do not count. */
+		if (fell && round > 0)
+			*self->outcome = before;
+		if (stalls) {
+			go_straight(self, straight, x);
+			return STATUS_OK;
+		}
 		if (near && (was_near || !(worst > CLOSED)))
 			return finish_motion(self, &motion, b, again);
 		was_near = near;
-		if (near || round - last <= VELOCITY_ROUNDS_WITHOUT_GAIN_MAX)
-			continue;
-		if (!depends || worst > DEPENDENT)
-			go_straight(self, straight, x);
-		return STATUS_OK;
 	}
 }
 

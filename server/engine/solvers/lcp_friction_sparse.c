@@ -9,10 +9,9 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
- *      If the caller accepts coarse rounds (options.coarse), small problems without joints begin with
- *      sweeps instead, each followed by a few rounds: the rows of a collision are new, and rounds from
- *      nothing need twenty factors. Where these do not end, steps 2 to 4 follow: an error of 1e-3,
- *      accepted, lets a card house come to pieces.
+ *      If the caller accepts coarse rounds (options.coarse), few rounds from x are enough in small
+ *      problems without joints: sweeps and proximal rounds (iterate_proximal) follow, and steps 2 to 4
+ *      only if these leave a large error. An error of 1e-3, accepted, lets a card house come to pieces.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
@@ -38,8 +37,9 @@ enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8 };
 enum { CONVEX_ROUNDS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
 enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
 enum { SWEEP_ROUNDS = 6, SWEEP_ROUNDS_MAX = 12, SWEEPS = 50 };
-/* Of sweep_then_tie. Fewer sweeps leave more rounds, which cost as much as twenty sweeps each. */
-enum { SWEPT_ROUNDS = 3, SWEPT_SWEEPS = 100, SWEPT_TIED = 6 };
+/* Of iterate_proximal: sweeps before it, its rounds, and those of the active set in each. Fewer sweeps
+ * leave more rounds, which cost as much as twenty sweeps each. FIRST: rounds from a warm start before it. */
+enum { PROXIMAL_SWEEPS = 100, PROXIMAL_ROUNDS = 24, PROXIMAL_TIED = 10, PROXIMAL_FIRST = 6 };
 
 #define NO_ENERGY 1e-12	      /* of the largest b squared: more energy excludes an inexact x */
 #define ENERGY_ROUNDING 1e-10 /* of the largest b squared: more excludes an exact x */
@@ -50,6 +50,18 @@ enum { SWEPT_ROUNDS = 3, SWEPT_SWEEPS = 100, SWEPT_TIED = 6 };
 /* Of the largest b: if sweeps after a diverging warm start leave a smaller gap, steps 2 to 4 are
  * omitted. A larger gap may come from rows that contradict each other, which step 2 proves. */
 #define ENOUGH 1e-2
+/* 1, of A's diagonal, which is near 1: the compliance of the first proximal round, its changes after a
+ * round that ended and after one that did not, and its limits. With less at first rounds do not end; with
+ * a faster change fewer problems are solved. */
+#define SOFT_FIRST 1e-4
+#define SOFT_LESS 0.3
+#define SOFT_MORE 10
+#define SOFT_LEAST 1e-8
+#define SOFT_MOST 0.1
+#define SOFT_GOAL 0.1 /* of the gap: how exactly a proximal round is solved */
+/* Of the largest b: if proximal rounds leave a smaller gap, steps 2 to 4 are omitted. They solve some of
+ * these problems at five times the cost, and leave the others with errors of up to 1e-3. */
+#define PROXIMAL_ENOUGH 1e-6
 /* Of the change of a sweep. In heaps a larger one oscillates; a smaller one is slower. */
 #define MOMENTUM 0.8
 #define SWINGS 4 /* of the least gap: at a larger gap sweeps return to the x of the least one */
@@ -361,39 +373,72 @@ static bool iterate_sweeps(struct lcp_sparse *self, double *gap)
 	return false;
 }
 
-/* Small problems whose rows are new, so that x says little: sweeps find nearly which rows are active and
- * which stick, and few rounds follow. False: x is the attempt with the smallest gap that adds no energy;
- * *gap: its gap, infinite if there is none. */
-static bool sweep_then_tie(struct lcp_sparse *self, double *gap)
+/* Whether x, with this gap, may be returned as the solution. */
+static bool is_solved(const struct lcp_sparse *self, double gap)
 {
-	double *kept = self->kept_best, momentum = MOMENTUM;
+	return gap <= LCP_SPARSE_STILL * self->goal && is_plausible(self);
+}
+
+/* Rounds with ties of the problem with a compliance of `soft` more, as a force against a change of x from
+ * what it is: a fixed point solves the problem without it. `b`, `compliance`: the problem's, which are
+ * kept. */
+static bool solve_shifted(struct lcp_sparse *self, const double *b, const double *compliance,
+			  double soft, double gap)
+{
+	ASSERT(soft > 0);
+	double goal = self->goal;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		self->b[i] = b[i] - soft * self->x[i];
+		self->compliance[i] = compliance[i] + soft;
+	}
+	self->goal = scalar_max(goal, SOFT_GOAL * scalar_min(gap, self->size));
+	bool good = solve_tied(self, PROXIMAL_TIED);
+	self->goal = goal;
+	memcpy(self->b, b, self->rows * sizeof *b);
+	memcpy(self->compliance, compliance, self->rows * sizeof *compliance);
+	return good;
+}
+
+/* Proximal rounds. The points of two faces have more tangents than the bodies have freedoms, and where
+ * bodies turn, these nearly depend on each other: rounds of the active set, exact in each, throw x of such
+ * rows to a thousand times their limits for an error of 1e-9, and never end. With a compliance x changes
+ * little; its force is taken back from round to round. Sweeps come first, so that x is near.
+ * False: x is the attempt with the smallest gap that adds no energy; *gap: its gap, infinite if there is
+ * none. */
+static bool iterate_proximal(struct lcp_sparse *self, double *gap)
+{
+	double *b = self->kept_limits, *compliance = self->kept_fixed, *kept = self->kept_best;
+	double soft = SOFT_FIRST;
 	ASSERT(!self->tied);
+	memcpy(b, self->b, self->rows * sizeof *b);
+	memcpy(compliance, self->compliance, self->rows * sizeof *compliance);
+	lcp_sparse_transposed_mul(self, self->x, self->u);
+	lcp_friction_sweep_begin(self);
+	lcp_friction_sweep(self, PROXIMAL_SWEEPS, MOMENTUM);
 	*gap = clamp_within_energy(self) ? coulomb_gap(self) : __builtin_inf();
 	memcpy(kept, self->x, self->rows * sizeof *kept);
-	for (uint32_t k = 0; k < SWEPT_ROUNDS; k++) {
-		lcp_friction_sweep_begin(self);
-		lcp_sparse_transposed_mul(self, self->x, self->u);
-		lcp_friction_sweep(self, SWEPT_SWEEPS, momentum);
+	double found = *gap;
+	bool good = is_solved(self, found);
+	for (uint32_t k = 0; k < PROXIMAL_ROUNDS && !good && soft <= SOFT_MOST &&
+			     self->result.refactorings < self->factors_max;
+	     k++) {
+		if (!solve_shifted(self, b, compliance, soft, found)) {
+			soft *= SOFT_MORE;
+			continue;
+		}
+		soft = scalar_max(soft * SOFT_LESS, SOFT_LEAST);
 		bool safe = clamp_within_energy(self);
-		double found = coulomb_gap(self);
-		if (!(found < *gap))
-			momentum *= 0.5;
+		found = coulomb_gap(self);
+		good = is_solved(self, found);
 		if (safe && found < *gap) {
 			*gap = found;
 			memcpy(kept, self->x, self->rows * sizeof *kept);
 		}
-		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
-		/* Even after sweeps that are near enough: rounds end at rounding. */
-		if (solve_tied(self, SWEPT_TIED))
-			return true;
-		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
-		lcp_sparse_transposed_mul(self, self->x, self->u);
-		if (found <= self->goal && is_plausible(self))
-			return true;
 	}
-	memcpy(self->x, kept, self->rows * sizeof *kept);
+	if (!good)
+		memcpy(self->x, kept, self->rows * sizeof *kept);
 	lcp_sparse_transposed_mul(self, self->x, self->u);
-	return false;
+	return good;
 }
 
 /* An x that does not solve the problem is returned only if it adds no energy; otherwise the
@@ -445,20 +490,24 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 	ASSERT(self->ordered);
 	bool few = lcp_sparse_is_small(self);
 	double gap;
-	bool swept = few && self->coarse > self->goal && !has_joints(self) &&
-		     !(warm && lcp_sparse_largest(self->x, self->rows) > 0);
+	bool proximal = few && self->coarse > self->goal && !has_joints(self);
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		if (coulomb_gap(self) <= self->goal && is_plausible(self))
 			return SOLVER_SOLVED;
-		if (swept ? sweep_then_tie(self, &gap)
-			  : solve_tied(self, rounds_max_tied(self, TIED)))
+		bool anew = proximal && !(lcp_sparse_largest(self->x, self->rows) > 0);
+		if (!anew &&
+		    solve_tied(self, rounds_max_tied(self, proximal ? PROXIMAL_FIRST : TIED)))
 			return SOLVER_SOLVED;
 		if (self->diverged && iterate_sweeps(self, &gap))
 			return SOLVER_SOLVED;
 		if (self->diverged && gap <= ENOUGH * self->size)
 			return SOLVER_INEXACT;
 	}
+	if (proximal && iterate_proximal(self, &gap))
+		return SOLVER_SOLVED;
+	if (proximal && gap <= PROXIMAL_ENOUGH * self->size)
+		return SOLVER_INEXACT;
 	enum solver_status status = few ? start_from_normals(self) : SOLVER_INEXACT;
 	if (status != SOLVER_INEXACT)
 		return status;

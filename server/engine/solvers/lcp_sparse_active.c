@@ -305,9 +305,10 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round, double leas
 }
 
 /* Solves with the free rows and changes those that are wrong. False: rows changed that a coarse solution
- * shows to be wrong, so there is no use in its gap. */
-static bool make_round(struct lcp_sparse *self, uint32_t round)
+ * shows to be wrong, so there is no use in its gap. *still: no row changed. */
+static bool make_round(struct lcp_sparse *self, uint32_t round, bool *still)
 {
+	*still = false;
 	double fine = 0.1 * self->goal;
 	/* In large problems rows that change by a coarse solution cycle. */
 	bool coarse = self->tied && lcp_sparse_is_small(self) && self->coarse > self->goal;
@@ -319,7 +320,9 @@ static bool make_round(struct lcp_sparse *self, uint32_t round)
 			return false;
 		refine_until(self, fine);
 	}
-	self->result.pivots += change_rows(self, round, self->goal);
+	uint32_t changes = change_rows(self, round, self->goal);
+	self->result.pivots += changes;
+	*still = changes == 0;
 	return true;
 }
 
@@ -335,7 +338,8 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 		}
 	for (uint32_t k = 0; k < rounds && self->result.refactorings < self->factors_max; k++) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
-		if (!make_round(self, k))
+		bool still;
+		if (!make_round(self, k, &still))
 			continue;
 		/* The refined u is more accurate than Jᵀ x if impulses are large. */
 		if (lcp_sparse_gap(self, self->u) <= self->goal &&
@@ -343,7 +347,9 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 			return true;
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		double gap = lcp_sparse_gap(self, self->u);
-		if (gap <= self->goal)
+		/* Rows that depend on others contradict them by rounding: rounds that change nothing come no
+		 * nearer, and what other methods find from there is worse. */
+		if (gap <= (still ? LCP_SPARSE_STILL : 1) * self->goal)
 			return true;
 		self->diverged |= self->tied && !lcp_sparse_is_small(self) && gap > DIVERGED;
 		if (self->diverged)

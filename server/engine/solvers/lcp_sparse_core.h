@@ -20,6 +20,9 @@ static inline bool lcp_sparse_is_small(const struct lcp_sparse *self)
 	return self->bounded_rows <= LCP_SPARSE_SMALL;
 }
 
+/* Of the goal: the gap that is enough if nothing comes nearer, half of the caller's tolerance. */
+#define LCP_SPARSE_STILL 5
+
 /* The larger of the worst violation so far and one more; infinite from the first one that is not
  * finite, because scalar_max does not keep a NaN. */
 static inline double lcp_sparse_worse(double worst, double violation)

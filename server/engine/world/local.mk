@@ -158,7 +158,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_commands.h \
 	tests/lib/hall.h tests/lib/hall.c \
 	tests/lib/gen_commands.c \
-	tests/lib/joined.h tests/lib/joined.c \
+	tests/lib/bricard.h tests/lib/bricard.c tests/lib/joined.h tests/lib/joined.c \
 	tests/lib/linked.h tests/lib/linked.c \
 	tests/lib/near.h \
 	tests/lib/worlds.h \

@@ -3,6 +3,7 @@
  * `make soak-trees`. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/joint.h"
+#include "tests/lib/bricard.h"
 #include "tests/lib/joined.h"
 #include "tests/lib/poses.h"
 
@@ -296,6 +297,22 @@ START_TEST(a_joint_reports_the_same_force_and_torque)
 }
 END_TEST
 
+START_TEST(a_fallback_of_the_last_solution_is_told)
+{
+	/* Bricard's loop from rest. The straight motion holds all rows. The one with curvature cannot: one
+	 * row of the closure depends on the others, and says what they do not. */
+	struct world *world = bricard_world();
+	joined_set(world, "articulated.coordinates", REDUCED);
+	test_step(world, 1);
+	struct world_stats stats = world_stats(world);
+	ck_assert_uint_eq(stats.islands_reduced, 1);
+	ck_assert_double_gt(stats.residual, 1e-8);
+	ck_assert_uint_eq(stats.fallbacks, 1);
+	ck_assert_double_le(stats.joint_error, 1e-10);
+	world_destroy(world);
+}
+END_TEST
+
 /* ---- contacts -------------------------------------------------------------------------------------- */
 
 START_TEST(a_mechanism_lands_and_lies_as_with_rows)
@@ -437,6 +454,7 @@ static Suite *make(void)
 	tcase_add_loop_test(promise, joints_of_a_falling_chain_do_not_drift, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(promise, a_floating_mechanism_keeps_its_momenta, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(promise, a_mechanism_lands_and_lies_as_with_rows, 0, 1);
+	tcase_add_test(promise, a_fallback_of_the_last_solution_is_told);
 	suite_add_tcase(suite, promise);
 	TCase *choice = tcase_create("choice");
 	tcase_add_test(choice, the_choice_is_by_structure_and_told);
