@@ -17,7 +17,7 @@
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/parameters.h"
-#include "tests/lib/worlds.h"
+#include "tests/lib/smooth_worlds.h"
 
 #define RADIUS 0.5
 #define GRAVITY 9.81
@@ -45,28 +45,6 @@ static double clock_of(clockid_t clock)
 
 /* ---- the box ----------------------------------------------------------------------------------- */
 
-static void set(struct world *world, const char *name, size_t length, double value)
-{
-	char text[64] = "";
-	struct command command = test_command(COMMAND_PARAMETER);
-	memcpy(text, name, MIN_OF(length, sizeof text - 1));
-	command.parameter.name = test_text(text);
-	command.parameter.value = value;
-	test_do(world, &command);
-}
-
-static void put(struct world *world, enum test_shape shape, vec3 at, quat turn, uint8_t status)
-{
-	struct attachment item;
-	struct command command = test_spawn_command(world, shape, at, &item);
-	command.spawn.static_friction = command.spawn.dynamic_friction = 0;
-	command.spawn.restitution = 0;
-	command.spawn.mass = 1;
-	command.spawn.rotation = turn;
-	command.spawn.status = status;
-	test_do(world, &command);
-}
-
 static void make_box(struct soak *self)
 {
 	static const double QUARTERS[WALLS][2] = {
@@ -74,14 +52,14 @@ static void make_box(struct soak *self)
 	};
 	struct rng rng = rng_seeded(1);
 	self->world = test_world(false, "pile");
-	set(self->world, "sleep.time", strlen("sleep.time"), 0);
+	smooth_set(self->world, "sleep.time", 0);
 	for (uint32_t i = 0; i < WALLS; i++) {
 		quat turn =
 			quat_mul(quat_from_axis_angle(vec3_make(0, 0, 1), QUARTERS[i][0] * PI / 2),
 				 quat_from_axis_angle(vec3_make(1, 0, 0), QUARTERS[i][1] * PI / 2));
 		vec3 normal = quat_rotate(turn, vec3_make(0, 1, 0));
-		put(self->world, TEST_PLANE, vec3_scale(normal, i == 0 ? 0 : -self->half), turn,
-		    BODY_STATIC);
+		smooth_put(self->world, TEST_PLANE, vec3_scale(normal, i == 0 ? 0 : -self->half),
+			   turn, BODY_STATIC);
 	}
 	for (uint32_t i = 0; i < self->count; i++) {
 		uint32_t n = self->wide;
@@ -91,7 +69,7 @@ static void make_box(struct soak *self)
 		at.x += rng_range(&rng, -JITTER, JITTER);
 		at.y += rng_range(&rng, -JITTER, JITTER);
 		at.z += rng_range(&rng, -JITTER, JITTER);
-		put(self->world, TEST_SPHERE, at, quat_identity(), BODY_DYNAMIC);
+		smooth_put(self->world, TEST_SPHERE, at, quat_identity(), BODY_DYNAMIC);
 	}
 }
 
@@ -343,8 +321,9 @@ int main(int argc, char **argv)
 	if (path == NULL || !load_box(&self, path))
 		make_box(&self);
 	for (int i = 3; i < at; i++) {
-		const char *value = strchr(argv[i], '=');
-		set(self.world, argv[i], (size_t)(value - argv[i]), atof(value + 1));
+		char *value = strchr(argv[i], '=');
+		*value = '\0';
+		smooth_set(self.world, argv[i], atof(value + 1));
 	}
 	int status = run(&self, path, seconds);
 	release(&self);

@@ -25,6 +25,14 @@
  * The method ends when that is little beside what is gained, or beside the limit of rest. The places
  * between are no vertices: the prices balance the forces to what gap(λ) tells.
  *
+ * Half-spaces turn in the first rounds, unless potentials bend. Every half-space that has the present place of
+ * a pair in it, and the ball that is forbidden to it not, keeps the whole straight way free; with
+ * a gap there are many of these. The one across the place where the straight way to x comes nearest is
+ * open at both ends at least as far as the way is, so a row gets it where that opens it. A pair that rolls
+ * on another thus closes within a step what else only the next one closes. Touching pairs have one
+ * half-space only. Rest is proved of half-spaces as they are at the beginning: a programme that proves it with others
+ * begins again with those, because a place beside limits that move is a bad one to go on from.
+ *
  * What goes wrong: rounding ends the descent of μ before. Then the best place found stands with its bound, as
  * a programme that was not solved.
  */
@@ -37,17 +45,23 @@
 #include <string.h>
 
 enum { AXES = 3, ROUNDS_MAX = 80, NONE = UINT32_MAX };
+/* Half-spaces turn before so many rounds. Larger: more rounds of a step; smaller: more steps. */
+enum { TURN_ROUNDS = 12 };
 /* Rounds of which a step of the work must be capable. */
 enum { ROUNDS_USUAL = 20 };
 
 /* Of the mean reach: how far rows and prices begin from their limits. */
 #define BEGIN 0.1
+/* The same of a programme that begins again, with prices that are nearly right. */
+#define BEGIN_AGAIN 1e-4
 /* Of the way to the nearest limit. Larger: fewer rounds; too large: rounds that follow are blocked. */
 #define WAY 0.995
 /* Of the radius: what a row may be violated by. */
 #define PERMITTED 1e-11
 /* Of what is gained: the bound of what is left. Smaller: more rounds in a step; larger: more steps. */
 #define LEFT 0.05
+/* The same of a programme without terms: the next step gains what is left at less cost than further rounds. */
+#define LEFT_LINEAR 0.5
 /* Of the radius: rows that are closer than this join the programme. Larger: larger factors; smaller: rows
  * that join late, when their prices are far from right. */
 #define JOINS 0.1
@@ -80,9 +94,13 @@ struct pile_interior {
 	double *low, *high, *x, *slope, *z_low, *z_high, *dx, *dz_low, *dz_high, *side, *root;
 	/* By rows. */
 	vec3 *normal; /* in the axes */
+	vec3 *from; /* m, in the axes: from b to a at the beginning of the step, where half-spaces turn */
+	double *apart; /* m: the least distance of a and b; 0: the half-space does not turn */
+	bool *turned;
 	double *gap, *s, *price, *ds, *dprice, *off;
 	/* The factor. */
 	struct chol_panel factor;
+	bool turns;	      /* half-spaces may turn */
 	double mean;	      /* μ */
 	double least;	      /* m: what a row is open at least when it joins */
 	double bound, gained; /* J / scale: gap(λ); what F is lowered by */
@@ -117,7 +135,11 @@ static bool allocate_vectors(struct pile_interior *self)
 		good = good && *rows[i] != NULL;
 	}
 	self->normal = PILE_ALLOCATE(self->group, vec3, self->group->row_count);
-	return good && self->normal != NULL;
+	self->from = PILE_ALLOCATE(self->group, vec3, self->group->row_count);
+	self->apart = PILE_ALLOCATE(self->group, double, self->group->row_count);
+	self->turned = PILE_ALLOCATE(self->group, bool, self->group->row_count);
+	return good && self->normal != NULL && self->from != NULL && self->apart != NULL &&
+	       self->turned != NULL;
 }
 
 /* ---- what it is made of ------------------------------------------------------------------------ */
@@ -158,6 +180,28 @@ static double across(const struct pile_interior *self, uint32_t r, const double 
 	return sum;
 }
 
+/* Lets the half-space of a row turn if it is that of two spheres, both of which move in the programme. */
+static void let_row_turn(struct pile_interior *self, uint32_t r, const struct pile_row *row)
+{
+	const struct pile_body *bodies = self->group->pile->bodies;
+	const struct pile_link *link = &self->rows[r];
+	self->turned[r] = false;
+	self->apart[r] = 0;
+	if (!self->turns || link->a == NONE || link->b == NONE || !bodies[row->a].round ||
+	    !bodies[row->b].round)
+		return;
+	ASSERT(row->b != PILE_STATIC);
+	self->apart[r] = bodies[row->a].radius + bodies[row->b].radius;
+	self->from[r] = vec3_scale(self->normal[r], self->apart[r] + row->gap);
+}
+
+/* With at least the price for μ. */
+static void begin_row(struct pile_interior *self, uint32_t r, double price)
+{
+	self->s[r] = scalar_max(across(self, r, self->x) + self->gap[r], self->least);
+	self->price[r] = scalar_max(price, self->mean / self->s[r]);
+}
+
 /* Takes a row into the programme with a price for μ. */
 static void add_row(struct pile_interior *self, uint32_t index)
 {
@@ -171,8 +215,8 @@ static void add_row(struct pile_interior *self, uint32_t index)
 					    .b = inside(group, row->b) };
 	self->normal[r] = into_axes(group->pile, row->normal);
 	self->gap[r] = pile_gap_inside(group, row);
-	self->s[r] = scalar_max(across(self, r, self->x) + self->gap[r], self->least);
-	self->price[r] = self->mean / self->s[r];
+	let_row_turn(self, r, row);
+	begin_row(self, r, 0);
 }
 
 static bool list_terms(struct pile_interior *self)
@@ -322,7 +366,7 @@ static enum status make_pattern(struct pile_interior *self)
 
 /* ---- the beginning ----------------------------------------------------------------------------- */
 
-static void begin_columns(struct pile_interior *self)
+static void begin_columns(struct pile_interior *self, double begin)
 {
 	const struct pile_group *group = self->group;
 	const struct pile *pile = group->pile;
@@ -341,21 +385,20 @@ static void begin_columns(struct pile_interior *self)
 		sum += body->reach * group->part;
 	}
 	ASSERT(self->bodies > 0);
-	self->mean = self->least = BEGIN * sum / self->bodies;
+	self->mean = self->least = begin * sum / self->bodies;
+	for (uint32_t c = 0; c < self->columns; c++) {
+		self->z_low[c] = self->mean / (self->x[c] - self->low[c]);
+		self->z_high[c] = self->mean / (self->high[c] - self->x[c]);
+	}
 }
 
 static void begin_rows(struct pile_interior *self)
 {
 	const struct pile_group *group = self->group;
-	double least = self->mean; /* m, and with forces of 1 also μ */
-	ASSERT(least > 0);
+	ASSERT(self->least > 0);
 	for (uint32_t i = 0; i < group->row_count; i++)
 		if (group->pile->rows[group->rows[i]].taken)
 			add_row(self, group->rows[i]);
-	for (uint32_t c = 0; c < self->columns; c++) {
-		self->z_low[c] = least / (self->x[c] - self->low[c]);
-		self->z_high[c] = least / (self->high[c] - self->x[c]);
-	}
 }
 
 /* ---- where it stands ---------------------------------------------------------------------------- */
@@ -430,6 +473,69 @@ static void judge(struct pile_interior *self)
 	self->bound = bound;
 	self->violated = worst;
 	self->mean = mean / (self->row_count + 2.0 * self->columns);
+}
+
+/* ---- half-spaces that turn ---------------------------------------------------------------------- */
+
+/* Turns the half-space of a row to the place where the straight way to x comes nearest, if that opens it. */
+static void turn_row(struct pile_interior *self, uint32_t r)
+{
+	const double *a = &self->x[(size_t)self->rows[r].a * AXES];
+	const double *b = &self->x[(size_t)self->rows[r].b * AXES];
+	vec3 from = self->from[r], way = vec3_make(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+	double square = vec3_length_squared(way), nearest;
+	double part = square > 0 ? scalar_clamp(-vec3_dot(from, way) / square, 0, 1) : 0;
+	vec3 normal = vec3_normalize_length(vec3_mul_add(from, way, part), &nearest);
+	double gap = vec3_dot(normal, from) - self->apart[r];
+	double more = gap + vec3_dot(normal, way) - (self->gap[r] + across(self, r, self->x));
+	if (!(nearest > self->apart[r]) || !(gap >= 0) || !(more > 0))
+		return;
+	self->normal[r] = normal;
+	self->gap[r] = gap;
+	self->s[r] += more;
+	self->turned[r] = true;
+}
+
+static void turn_rows(struct pile_interior *self)
+{
+	ASSERT(self->turns);
+	for (uint32_t r = 0; r < self->row_count; r++)
+		if (self->apart[r] > 0)
+			turn_row(self, r);
+}
+
+/* Begins again with the half-spaces of the beginning. */
+static void turn_back(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	ASSERT(self->turns);
+	self->turns = false;
+	self->best_bound = LP_INFINITY;
+	pile_stop_bodies(group);
+	begin_columns(self, BEGIN_AGAIN);
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		const struct pile_row *row = &group->pile->rows[self->rows[r].index];
+		self->normal[r] = into_axes(group->pile, row->normal);
+		self->gap[r] = pile_gap_inside(group, row);
+		self->turned[r] = false;
+		self->apart[r] = 0;
+		begin_row(self, r, self->price[r]);
+	}
+}
+
+/* Gives the pile's rows the half-spaces that the moves were found with. */
+static void store_turned(const struct pile_interior *self)
+{
+	struct pile *pile = self->group->pile;
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		struct pile_row *row = &pile->rows[self->rows[r].index];
+		vec3 n = self->normal[r];
+		if (!self->turned[r])
+			continue;
+		ASSERT(self->turns && self->gap[r] >= 0);
+		row->normal = from_axes(pile, (const double[AXES]){ n.x, n.y, n.z });
+		row->gap = self->gap[r];
+	}
 }
 
 /* ---- a round ------------------------------------------------------------------------------------ */
@@ -604,21 +710,31 @@ static bool is_permitted(const struct pile_interior *self)
 	return self->violated <= PERMITTED;
 }
 
-/* Whether rest is proved, or what is left is little beside what is gained. */
-static bool is_enough(const struct pile_interior *self)
+/* What counts as rest, of the unit of `bound`. */
+static double rest_of(const struct pile_interior *self)
 {
 	const struct pile_group *group = self->group;
-	double rest = group->pile->rest * pile_measure_of(group) / group->scale;
-	if (!is_permitted(self))
-		return false;
-	return self->gained + self->bound <= rest ||
-	       (self->gained > rest && self->bound <= LEFT * self->gained);
+	return group->pile->rest * pile_measure_of(group) / group->scale;
 }
 
-/* Keeps the permitted place with the least bound. */
+static bool proves_rest(const struct pile_interior *self)
+{
+	return is_permitted(self) && self->gained + self->bound <= rest_of(self);
+}
+
+/* Whether rest is proved, or what is left is little beside what is gained. A gain counts from half of
+ * the limit of rest on: one just below the limit could never be proved to be below it. */
+static bool is_enough(const struct pile_interior *self)
+{
+	double left = self->term_count == 0 ? LEFT_LINEAR : LEFT;
+	return proves_rest(self) || (is_permitted(self) && self->gained > 0.5 * rest_of(self) &&
+				     self->bound <= left * self->gained);
+}
+
+/* Keeps the permitted place with the least bound; one that is enough is the last. */
 static void keep_best(struct pile_interior *self)
 {
-	if (!is_permitted(self) || !(self->bound < self->best_bound))
+	if (!is_permitted(self) || (!(self->bound < self->best_bound) && !is_enough(self)))
 		return;
 	ASSERT(self->row_count <= self->group->row_count);
 	self->best_bound = self->bound;
@@ -697,6 +813,7 @@ static void store_rows(const struct pile_interior *self)
 		row->place = self->price[r] * self->least > self->s[r] ? LP_LOW : LP_BASIC;
 		row->slack = LP_LOW;
 	}
+	store_turned(self);
 }
 
 /* Takes rows that are nearly closed. */
@@ -732,6 +849,19 @@ static bool is_over(const struct pile_interior *self, uint32_t round)
 	       (pile->work_max > 0 && pile->work + work_of_round(self) > most);
 }
 
+/* Tells where the programme stands before the next round, and keeps the best place. */
+static void look(struct pile_interior *self, uint32_t round)
+{
+	if (self->turns && round > 0 && round < TURN_ROUNDS)
+		turn_rows(self);
+	judge(self);
+	if (self->turns && proves_rest(self)) {
+		turn_back(self);
+		judge(self);
+	}
+	keep_best(self);
+}
+
 /* Rounds until it is good enough. NO_MEMORY. */
 static enum status run_rounds(struct pile_interior *self)
 {
@@ -750,8 +880,7 @@ static enum status run_rounds(struct pile_interior *self)
 		}
 		group->too_large = round == 0 && pile->work_max > 0 &&
 				   work_of_round(self) * ROUNDS_USUAL > WHOLE_WORK * pile->work_max;
-		judge(self);
-		keep_best(self);
+		look(self, round);
 		if (group->too_large || is_enough(self) || is_over(self, round))
 			break;
 		run_round(self);
@@ -778,12 +907,13 @@ enum status pile_solve_interior(struct pile_group *group)
 		.bodies = group->slot_count,
 		.columns = group->slot_count * AXES,
 		.best_bound = LP_INFINITY,
+		.turns = group->term_count == 0,
 	};
 	ASSERT(!group->relaxing && !group->split);
 	ASSERT(group->scale > 0);
 	if (!list_terms(&self) || !allocate_vectors(&self))
 		return STATUS_NO_MEMORY;
-	begin_columns(&self);
+	begin_columns(&self, BEGIN);
 	begin_rows(&self);
 	enum status status = run_rounds(&self);
 	if (status != STATUS_OK || group->too_large)

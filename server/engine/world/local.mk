@@ -161,5 +161,6 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/bricard.h tests/lib/bricard.c tests/lib/joined.h tests/lib/joined.c \
 	tests/lib/linked.h tests/lib/linked.c \
 	tests/lib/near.h \
+	tests/lib/smooth_worlds.h tests/lib/smooth_worlds.c \
 	tests/lib/worlds.h \
 	tests/lib/worlds.c

@@ -3,7 +3,7 @@
  * that hold them; they fill hollows and hang on bars. Masses are 1 kg. */
 #include "tests/lib/check_main.h"
 #include "tests/lib/near.h"
-#include "tests/lib/worlds.h"
+#include "tests/lib/smooth_worlds.h"
 
 #include "server/base/rng.h"
 #include "server/engine/collision/epa.h"
@@ -57,18 +57,10 @@ struct heap {
 	double half; /* m: of the open box around them; 0: none */
 };
 
-static void set(struct world *world, const char *name, double value)
-{
-	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text(name);
-	command.parameter.value = value;
-	test_do(world, &command);
-}
-
 static struct heap empty_heap(void)
 {
 	struct heap heap = { .world = test_world(false, "pile") };
-	set(heap.world, "sleep.time", 0);
+	smooth_set(heap.world, "sleep.time", 0);
 	return heap;
 }
 
@@ -126,8 +118,8 @@ static quat any_turn(struct rng *rng)
 /* Walls in z, and cubes that fall straight and do not drift at equal energy. */
 static void keep_in_plane(struct heap *self)
 {
-	set(self->world, "pile.box", 1);
-	set(self->world, "pile.conservative", CONSERVATIVE);
+	smooth_set(self->world, "pile.box", 1);
+	smooth_set(self->world, "pile.conservative", CONSERVATIVE);
 	add_plane(self, vec3_make(0, 0, 1), -0.75);
 	add_plane(self, vec3_make(0, 0, -1), -0.75);
 }

@@ -3,7 +3,7 @@
  * below 10⁻⁴ of their radii, and with forces that hold them. Masses are 1 kg. */
 #include "tests/lib/near.h"
 #include "tests/lib/oracle_convex.h"
-#include "tests/lib/worlds.h"
+#include "tests/lib/smooth_worlds.h"
 
 #include "server/base/rng.h"
 #include "server/engine/collision/epa.h"
@@ -38,30 +38,10 @@ struct heap {
 	uint32_t flat_count;
 };
 
-static void set(struct world *world, const char *name, double value)
-{
-	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text(name);
-	command.parameter.value = value;
-	test_do(world, &command);
-}
-
-static body_id put(struct world *world, enum test_shape shape, vec3 at, quat turn, uint8_t status)
-{
-	struct attachment item;
-	struct command command = test_spawn_command(world, shape, at, &item);
-	command.spawn.static_friction = command.spawn.dynamic_friction = 0;
-	command.spawn.restitution = 0;
-	command.spawn.mass = 1;
-	command.spawn.rotation = turn;
-	command.spawn.status = status;
-	return test_do(world, &command);
-}
-
 static void add_piece(struct heap *self, enum test_shape shape, vec3 at, quat turn, uint8_t status)
 {
 	ck_assert_uint_lt(self->count, PIECES_MAX);
-	body_id body = put(self->world, shape, at, turn, status);
+	body_id body = smooth_put(self->world, shape, at, turn, status);
 	self->pieces[self->count++] = (struct solid_piece){ shape, body, at, turn };
 	self->moving += status == BODY_DYNAMIC;
 }
@@ -73,7 +53,7 @@ static void add_flat(struct heap *self, vec3 normal, double offset)
 		turn = quat_from_axis_angle(vec3_make(0, 0, 1), -normal.x * PI / 2);
 	if (normal.z != 0)
 		turn = quat_from_axis_angle(vec3_make(1, 0, 0), normal.z * PI / 2);
-	put(self->world, TEST_PLANE, vec3_scale(normal, offset), turn, BODY_STATIC);
+	smooth_put(self->world, TEST_PLANE, vec3_scale(normal, offset), turn, BODY_STATIC);
 	self->flats[self->flat_count].normal = normal;
 	self->flats[self->flat_count++].offset = offset;
 }
@@ -104,7 +84,7 @@ static void fill_box(struct heap *self, uint32_t side, uint32_t layers, uint64_t
 	add_flat(self, vec3_make(-1, 0, 0), -half);
 	add_flat(self, vec3_make(0, 0, 1), -half);
 	add_flat(self, vec3_make(0, 0, -1), -half);
-	set(self->world, "sleep.time", 0);
+	smooth_set(self->world, "sleep.time", 0);
 }
 
 static vec3 place_of(const struct heap *self, const vec3 *at, uint32_t i)
@@ -273,7 +253,7 @@ START_TEST(a_cube_slides_over_seams)
 {
 	struct heap heap = { .world = test_world(false, "pile") };
 	struct rng rng = rng_seeded(check_seed());
-	set(heap.world, "sleep.time", 0);
+	smooth_set(heap.world, "sleep.time", 0);
 	add_piece(&heap, TEST_BOX, vec3_make(-2.6, 1.3, 0.1), any_turn(&rng), BODY_DYNAMIC);
 	for (int x = -3; x <= 3; x++)
 		for (int z = -1; z <= 1; z++)
@@ -300,10 +280,10 @@ START_TEST(a_cube_stops_on_a_mesh)
 {
 	struct heap heap = { .world = test_world(false, "pile") };
 	struct rng rng = rng_seeded(check_seed());
-	set(heap.world, "sleep.time", 0);
+	smooth_set(heap.world, "sleep.time", 0);
 	add_piece(&heap, TEST_BOX, vec3_make(rng_range(&rng, -1, 1), 5, 0.4), any_turn(&rng),
 		  BODY_DYNAMIC);
-	put(heap.world, TEST_MESH, vec3_zero(), quat_identity(), BODY_STATIC);
+	smooth_put(heap.world, TEST_MESH, vec3_zero(), quat_identity(), BODY_STATIC);
 	uint32_t steps = step_to_rest(&heap, 200);
 	printf("# %u steps\n", (unsigned)steps);
 	ck_assert_double_ge(heap.pieces[0].at.y, -1);
@@ -395,7 +375,7 @@ START_TEST(a_loaded_world_has_the_same_future)
 {
 	struct heap heap;
 	fill_box(&heap, 2, 2, check_seed());
-	set(heap.world, "pile.acceleration", 0.2);
+	smooth_set(heap.world, "pile.acceleration", 0.2);
 	for (uint32_t step = 0; step < 40; step++) {
 		struct bytes image = test_save(heap.world);
 		struct world *loaded;

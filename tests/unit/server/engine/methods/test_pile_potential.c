@@ -2,7 +2,7 @@
  * places of rest known beforehand, clumps, refusals. The energy of a step is the work of the forces that
  * world_field_force tells, along the way. Spheres have a radius of ½ m and a mass of 1 kg. */
 #include "tests/lib/near.h"
-#include "tests/lib/worlds.h"
+#include "tests/lib/smooth_worlds.h"
 
 #include "server/base/rng.h"
 #include "server/engine/math/quat.h"
@@ -24,39 +24,21 @@ struct heap {
 	uint32_t pivots;
 };
 
-static void set(struct world *world, const char *name, double value)
-{
-	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text(name);
-	command.parameter.value = value;
-	test_do(world, &command);
-}
-
-static body_id put(struct world *world, enum test_shape shape, vec3 at, uint8_t status)
-{
-	struct attachment item;
-	struct command command = test_spawn_command(world, shape, at, &item);
-	command.spawn.static_friction = command.spawn.dynamic_friction = 0;
-	command.spawn.restitution = 0;
-	command.spawn.mass = 1;
-	command.spawn.status = status;
-	return test_do(world, &command);
-}
-
 static void begin(struct heap *self, vec3 gravity)
 {
 	*self = (struct heap){ .world = test_world(false, "pile"), .gravity = gravity };
 	struct command command = test_command(COMMAND_GRAVITY);
 	command.gravity.gravity = gravity;
 	test_do(self->world, &command);
-	set(self->world, "sleep.time", 0);
+	smooth_set(self->world, "sleep.time", 0);
 }
 
 static void add_ball(struct heap *self, vec3 at)
 {
 	ck_assert_uint_lt(self->count, BALLS_MAX);
 	self->at[self->count] = at;
-	self->balls[self->count++] = put(self->world, TEST_SPHERE, at, BODY_DYNAMIC);
+	self->balls[self->count++] =
+		smooth_put(self->world, TEST_SPHERE, at, quat_identity(), BODY_DYNAMIC);
 }
 
 /* n³ spheres around the origin, each moved by chance. */
@@ -207,7 +189,7 @@ START_TEST(a_weight_hangs_on_a_spring)
 	static const double S = 20, CORE = 1.5, G = 9.81;
 	struct heap heap;
 	begin(&heap, vec3_make(0, -G, 0));
-	set(heap.world, "pile.rest", 1e-12);
+	smooth_set(heap.world, "pile.rest", 1e-12);
 	add_ball(&heap, vec3_make(1.3, 4, -0.7));
 	struct command pull = attractor(vec3_make(0, 5, 0), S, 0, CORE);
 	test_do(heap.world, &pull);
@@ -234,7 +216,7 @@ START_TEST(a_pearl_sinks_and_the_grid_returns)
 	struct heap heap;
 	vec3 grid[DROPS];
 	begin(&heap, vec3_make(0, -1, 0));
-	put(heap.world, TEST_PLANE, vec3_make(0, -5, 0), BODY_STATIC);
+	smooth_put(heap.world, TEST_PLANE, vec3_make(0, -5, 0), quat_identity(), BODY_STATIC);
 	for (uint32_t i = 0; i < DROPS; i++) {
 		vec3 cell = vec3_make(i % SIDE, i / SIDE / SIDE, i / SIDE % SIDE);
 		grid[i] = vec3_scale(vec3_sub(cell, vec3_all(1)), SPACING);
@@ -280,7 +262,7 @@ START_TEST(a_wind_of_a_mask_lifts_its_bodies)
 {
 	struct heap heap;
 	begin(&heap, vec3_make(0, -1, 0));
-	put(heap.world, TEST_PLANE, vec3_zero(), BODY_STATIC);
+	smooth_put(heap.world, TEST_PLANE, vec3_zero(), quat_identity(), BODY_STATIC);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct attachment item;
 		struct command ball =
