@@ -30,13 +30,13 @@ ALWAYS_INLINE void add_to_spatial(struct spatial *v, struct six s)
 	six_store(to, six_add(six_load(to), s));
 }
 
-/* Sets `across` to the first `count` rows, number by number. */
-ALWAYS_INLINE void transpose_rows(struct soft_joint *joint, uint32_t count)
+/* Sets `across` to the first `count` rows, number by number; those before `first` are there already. */
+ALWAYS_INLINE void transpose_rows(struct soft_joint *joint, uint32_t first, uint32_t count)
 {
 	static const double none[12];
 	struct soft_branch *branch = joint->branch;
 	ASSERT(count <= SOFT_LOCKS_MAX);
-	for (uint32_t i = 0; i < SOFT_LOCKS_MAX; i += 2) {
+	for (uint32_t i = first & ~1u; i < SOFT_LOCKS_MAX; i += 2) {
 		const double *one = i < count ? row_numbers(joint, i) : none;
 		const double *other = i + 1 < count ? row_numbers(joint, i + 1) : none;
 		LANES_UNROLL
@@ -192,7 +192,7 @@ static void branch_derive(const struct soft_joints *joints, struct soft_joint *j
 	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k, scales[SOFT_LOCKS_MAX];
 	ASSERT(joint->lock_count <= SOFT_LOCKS_MAX);
-	transpose_rows(joint, joint->lock_count);
+	transpose_rows(joint, 0, joint->lock_count);
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
 		struct soft_row response;
 		respond_alone(a, b, &joint->locks[i], &response);
@@ -220,7 +220,8 @@ ALWAYS_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *
 	 * over that. */
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k, scales[6];
 	VALIDATE(joint->count <= SOFT_LOCKS_MAX && !joint->loose);
-	transpose_rows(joint, joint->count);
+	/* Locked rows are there since other rows were derived. */
+	transpose_rows(joint, joint->extra_count > 0 ? joint->lock_count : 0, joint->count);
 	for (uint32_t i = 0; i < joint->count; i++) {
 		const double *on = row_numbers(joint, i);
 		double below[6];
@@ -266,7 +267,7 @@ static void branches_factor(struct soft_joints *joints, struct soft_group *group
 	for (uint32_t i = group->core_first; i < group->last; i++) {
 		struct soft_joint *joint = &joints->items[order[i]];
 		joint->changed = false;
-		transpose_rows(joint, joint->count);
+		transpose_rows(joint, 0, joint->count);
 	}
 }
 

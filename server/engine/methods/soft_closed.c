@@ -17,6 +17,9 @@ enum {
 	/* Joints of a closed group, at most. Larger: it does not stay in a cache of 512 kB, and
 	 * workers cannot share it. */
 	CLOSED_MOST = 64,
+	/* Of a worker, when there are many groups: several follow each other in one, so that the next is
+	 * fetched, and none of the workers waits long for the last. */
+	SHARES = 4,
 };
 
 /* ---- plan ----------------------------------------------------------------------------------- */
@@ -258,12 +261,21 @@ static void finish_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	}
 }
 
-bool soft_closed_pass(struct soft_closed_work *work)
+static void run_closed(struct soft_closed_work *work, parallel_piece *piece)
 {
 	const struct soft_joints *joints = &work->self->joints;
-	const struct soft_forest *forest = &joints->forest;
-	parallel_run(work->self->dynamics->parallel, forest->closed_count, soft_group_grain(joints),
-		     pass_piece, work);
+	const struct parallel *parallel = work->self->dynamics->parallel;
+	uint32_t count = joints->forest.closed_count;
+	ASSERT(parallel->workers > 0);
+	parallel_run(parallel, count,
+		     MAX_OF(count / (SHARES * parallel->workers), soft_group_grain(joints)), piece,
+		     work);
+}
+
+bool soft_closed_pass(struct soft_closed_work *work)
+{
+	const struct soft_forest *forest = &work->self->joints.forest;
+	run_closed(work, pass_piece);
 	bool waits = false;
 	for (uint32_t k = 0; k < forest->closed_count; k++)
 		waits |= forest->groups[forest->closed[k]].waits;
@@ -272,7 +284,5 @@ bool soft_closed_pass(struct soft_closed_work *work)
 
 void soft_closed_finish(struct soft_closed_work *work)
 {
-	const struct soft_joints *joints = &work->self->joints;
-	parallel_run(work->self->dynamics->parallel, joints->forest.closed_count,
-		     soft_group_grain(joints), finish_piece, work);
+	run_closed(work, finish_piece);
 }
