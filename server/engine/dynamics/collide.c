@@ -21,7 +21,6 @@
  * concerns several contacts, follows in step.c.
  */
 #include "server/base/inline.h"
-#include "server/base/prefetch.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
@@ -800,18 +799,12 @@ static inline bool is_ball_pair(const struct dynamics *dynamics,
 	       !one_way_concerns(dynamics, contact->body_a, contact->body_b);
 }
 
-static inline void push_balls(const struct tables *tables, struct ball_batch *batch,
-			      const struct contact_list *list, uint32_t i)
+static inline void push_balls(struct ball_batch *batch, const struct contact_list *list, uint32_t i)
 {
 	ASSERT(batch->count < BALLS_AT_ONCE);
-	/* A's are those of the contacts before, mostly. */
-	uint32_t b = list->items[i].body_b;
-	prefetch(&tables->body.position[b], 1);
-	prefetch(&tables->body.rotation[b], 1);
-	prefetch(&tables->body.velocity[b], 1);
 	batch->contact[batch->count] = i;
 	batch->body_a[batch->count] = list->items[i].body_a;
-	batch->body_b[batch->count] = b;
+	batch->body_b[batch->count] = list->items[i].body_b;
 	batch->count++;
 }
 
@@ -900,7 +893,7 @@ static void collide_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 	for (uint32_t i = work->first + first; i < work->first + last; i++) {
 		if (work->options->motions == NULL &&
 		    is_ball_pair(work->step->dynamics, &list.items[i])) {
-			push_balls(work->step->dynamics->tables, &batch, &list, i);
+			push_balls(&batch, &list, i);
 			if (batch.count == BALLS_AT_ONCE)
 				collide_balls(work->step, &list, &batch, work->options);
 		} else {

@@ -276,16 +276,14 @@ static struct contact_pair row_pair(const struct contact_table *contact, uint32_
 }
 
 /* Filter of the broad phase. A pair with pieces passes each time, because other pieces may be near
- * now. */
+ * now. Most pairs found have a row, which is seen sooner than whether they are wanted. */
 static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 {
 	const struct dynamics *self = context;
-	if (!placements_wanted(self, a, b))
-		return false;
-	if (any_pieces(self, a, b))
-		return true;
 	struct contact_pair pair = { { a, 0 }, { b, 0 } };
-	return contact_find(self, &pair) == DYNAMICS_NONE;
+	if (contact_find(self, &pair) != DYNAMICS_NONE && !any_pieces(self, a, b))
+		return false;
+	return placements_wanted(self, a, b);
 }
 
 /* ---- finding ------------------------------------------------------------------------------- */

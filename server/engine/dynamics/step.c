@@ -505,19 +505,6 @@ static void commit_manifold(struct contact_table *table, uint32_t row,
 	memcpy(table->multiplier[row], made->multiplier, sizeof made->multiplier);
 }
 
-/* Prefetches the columns of a row that commit_manifold writes: more streams than the processor follows. */
-static inline void fetch_row(const struct contact_table *table, uint32_t row)
-{
-	if (row >= table->count)
-		return;
-	prefetch(table->anchor[row], 1);
-	prefetch(table->separation[row], 1);
-	prefetch(&table->normal[row], 1);
-	prefetch(&table->relative_position[row], 1);
-	prefetch(&table->relative_rotation[row], 1);
-	prefetch(table->multiplier[row], PREFETCH_LINE + 1);
-}
-
 /* Rows of gone pairs are freed before new pairs take theirs (list_contacts); scratch pairs take
  * theirs last. */
 static void commit_contacts(struct step *self, struct contact_list *list)
@@ -527,10 +514,7 @@ static void commit_contacts(struct step *self, struct contact_list *list)
 		contact_drop(dynamics, dynamics->gone.items[i]);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct contact_state *contact = &list->items[i];
-		uint32_t next = MIN_OF(i + FETCH_AHEAD, list->count - 1);
-		prefetch(&list->items[MIN_OF(next + FETCH_AHEAD, list->count - 1)], 1);
-		if (!list->items[next].kept)
-			fetch_row(&dynamics->tables->contact, list->items[next].row);
+		prefetch(&list->items[MIN_OF(i + FETCH_AHEAD, list->count - 1)], 1);
 		ASSERT(!contact->is_new || !contact->kept);
 		if (contact->is_new) {
 			if (contact->row == STEP_NO_ROW) {

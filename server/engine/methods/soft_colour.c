@@ -39,7 +39,8 @@ struct colouring {
 	struct coloured *items; /* by manifold */
 	uint32_t *lanes;	/* by block and lane: the manifold, or NO_MANIFOLD */
 	uint32_t waiting_count;
-	uint32_t counts[GROUPS_MAX];
+	uint64_t taken[COLOUR_ROUNDS]; /* bit per colour that some manifold has */
+	uint32_t counts[GROUPS_MAX];   /* of taken colours and of the serial one */
 	uint32_t first_block[GROUPS_MAX];
 };
 
@@ -92,10 +93,16 @@ static void items_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	}
 }
 
+static void clear_counts(struct colouring *c, uint32_t colour)
+{
+	memset(&c->counts[colour * COLOUR_CLASSES], 0, COLOUR_CLASSES * sizeof *c->counts);
+}
+
 /* One round over the waiting manifolds; those without a free colour remain waiting. */
 static void colour_round(struct soft_step *self, struct colouring *c, uint32_t round)
 {
 	uint32_t left = 0;
+	c->taken[round] = 0;
 	memset(c->used, 0, (self->body_count + 1) * sizeof *c->used);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
 		uint32_t index = c->waiting[i];
@@ -112,7 +119,11 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 				       : 63 - (uint32_t)__builtin_clzll(free);
 		c->used[a] |= UINT64_C(1) << bit;
 		c->used[b] |= UINT64_C(1) << bit;
-		uint32_t group = (round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(item);
+		uint32_t colour = round * COLOUR_BITS + bit + 1;
+		uint32_t group = colour * COLOUR_CLASSES + class_of(item);
+		if ((c->taken[round] >> bit & 1) == 0)
+			clear_counts(c, colour);
+		c->taken[round] |= UINT64_C(1) << bit;
 		VALIDATE(bit < COLOUR_BITS && group < GROUPS_MAX);
 		item->group = (uint16_t)group;
 		c->counts[group]++;
@@ -142,24 +153,31 @@ static void collect_serial(struct soft_step *self, struct colouring *c)
 	}
 }
 
-/* Numbers the blocks: those of a group are adjacent, and groups of a colour too; colour 0 is the serial
- * one. */
-static void lay_out_blocks(struct soft_step *self, struct colouring *c)
+/* Numbers the blocks of a colour: those of a group are adjacent, and its groups too. */
+static void lay_out_colour(struct soft_step *self, struct colouring *c, uint32_t colour)
 {
-	uint32_t blocks = 0;
-	self->colour_count = 0;
-	for (uint32_t colour = 0; colour < COLOURS_MAX; colour++) {
-		uint32_t first = blocks;
-		for (uint32_t class = 0; class < COLOUR_CLASSES; class ++) {
-			uint32_t group = colour * COLOUR_CLASSES + class;
-			c->first_block[group] = blocks;
-			blocks += (c->counts[group] + BLOCK_LANES - 1) / BLOCK_LANES;
-			c->counts[group] = 0;
-		}
-		if (blocks > first)
-			self->colours[self->colour_count++] = (struct soft_colour){ first, blocks };
+	uint32_t first = self->block_count;
+	ASSERT(colour < COLOURS_MAX);
+	for (uint32_t class = 0; class < COLOUR_CLASSES; class ++) {
+		uint32_t group = colour * COLOUR_CLASSES + class;
+		c->first_block[group] = self->block_count;
+		self->block_count += (c->counts[group] + BLOCK_LANES - 1) / BLOCK_LANES;
+		c->counts[group] = 0;
 	}
-	self->block_count = blocks;
+	if (self->block_count > first)
+		self->colours[self->colour_count++] =
+			(struct soft_colour){ first, self->block_count };
+}
+
+/* Colours ascend; 0 is the serial one. Only taken ones are visited: a small world has a few of hundreds. */
+static void lay_out_blocks(struct soft_step *self, struct colouring *c, uint32_t rounds)
+{
+	self->colour_count = self->block_count = 0;
+	lay_out_colour(self, c, 0);
+	for (uint32_t round = 0; round < rounds; round++)
+		for (uint64_t left = c->taken[round]; left != 0; left &= left - 1)
+			lay_out_colour(self, c,
+				       round * COLOUR_BITS + (uint32_t)__builtin_ctzll(left) + 1);
 	ASSERT(self->colour_count <= COLOURS_MAX);
 }
 
@@ -237,17 +255,19 @@ static bool has_own_bodies(const struct soft_block *block)
 static void assign_colours(struct soft_step *self, struct colouring *c)
 {
 	const struct parallel *parallel = self->dynamics->parallel;
-	uint32_t count = soft_manifolds(&self->clusters);
+	uint32_t count = soft_manifolds(&self->clusters), round = 0;
 	parallel_run(parallel, count, ITEM_GRAIN, items_piece, c);
+	c->waiting_count = 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (c->items[i].group != NO_GROUP)
 			c->waiting[c->waiting_count++] = i;
-	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++) {
+	for (; round < COLOUR_ROUNDS && c->waiting_count > 0; round++) {
 		colour_round(self, c, round);
 		parallel_run(parallel, self->body_count + 1, BODY_GRAIN, constrained_piece, c);
 	}
+	clear_counts(c, 0);
 	collect_serial(self, c);
-	lay_out_blocks(self, c);
+	lay_out_blocks(self, c, round);
 }
 
 void soft_colour(struct soft_step *self)
@@ -258,7 +278,7 @@ void soft_colour(struct soft_step *self)
 	if (contacts == 0)
 		return; /* no memory is reserved for the colouring then */
 	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
-	struct colouring *c = arena_push_zero(scratch, sizeof *c);
+	struct colouring *c = ARENA_ARRAY(scratch, struct colouring, 1);
 	ASSERT(self->colours != NULL && c != NULL);
 	c->step = self;
 	c->used = ARENA_ARRAY(scratch, uint64_t, self->body_count + 1);

@@ -390,29 +390,16 @@ static inline void prefetch_across(const void *at, size_t bytes)
 	prefetch((const char *)at + bytes - 1, 1);
 }
 
-/* What lanes read of a body: its velocities at the start, and its mass. */
-static inline void fetch_drive(const struct soft_step *self, uint32_t number)
-{
-	const struct soft_drive *drive = &self->drives[number];
-	prefetch_across(&drive->start.velocity, sizeof drive->start.velocity);
-	prefetch_across(&drive->mass_inv, sizeof drive->mass_inv + sizeof drive->inertia_inv);
-}
-
-/* Prefetches the next block's contacts and bodies, because those of one colour are far apart in memory. */
+/* Prefetches the next block's contacts, because those of one colour are far apart in memory. */
 static void fetch_contacts(const struct soft_step *self, const struct soft_block *block)
 {
 	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 		if (block->contact[lane] == DYNAMICS_NONE)
 			continue;
-		uint32_t i = block->contact[lane], a = block->body_a[lane];
+		uint32_t i = block->contact[lane];
 		prefetch(soft_manifold(&self->clusters, self->step, i), FETCH_BYTES);
 		if (i < self->clusters.plain)
 			prefetch_across(self->step->contacts.made[i].multiplier, MULTIPLIERS_USED);
-		fetch_drive(self, a);
-		fetch_drive(self, block->body_b[lane]);
-		if (a != 0)
-			prefetch(&self->dynamics->bodies.items[self->rows[a - 1]].rotation,
-				 sizeof(mat3));
 	}
 }
 
