@@ -701,16 +701,9 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 {
 	UNUSED(state);
 	struct step step;
-	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
+	enum status status = velocity_step_begin(&step, dynamics, dt, why);
 	if (status != STATUS_OK)
 		return status;
-	struct collide_options options = collide_options_default(dt);
-	options.carry = CARRY_POINTS;
-	options.anew = true;
-	step_collide(&step, &step.contacts, 0, &options);
-	step_wake_reached(&step, &options);
-	step_number(&step);
-	step_report_contacts(&step, &step.contacts);
 	struct velocity_method method = { .core = VELOCITY_LCP, .friction = true };
 	const double *parameter = dynamics->tables->parameter.value;
 	struct impact_step self = {

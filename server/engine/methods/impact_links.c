@@ -17,20 +17,23 @@
 
 /* ---- lists by body ---------------------------------------------------------------------------- */
 
+/* Prepends an item to the list of a body, by slot. Returns the one that was first; UINT32_MAX: none, or no
+ * body. */
+static uint32_t prepend(uint32_t *first, uint32_t slot, uint32_t item)
+{
+	if (slot == ROW_NO_BODY)
+		return UINT32_MAX;
+	uint32_t next = first[slot];
+	first[slot] = item;
+	return next;
+}
+
 /* Prepends pair p to the lists of its bodies. */
 static void link_pair(struct impact_step *self, uint32_t p)
 {
-	uint32_t a = impact_slot(self, self->list->items[p].body_a);
-	uint32_t b = impact_slot(self, self->list->items[p].body_b);
-	self->next_a[p] = self->next_b[p] = UINT32_MAX;
-	if (a != ROW_NO_BODY) {
-		self->next_a[p] = self->first_pair[a];
-		self->first_pair[a] = p;
-	}
-	if (b != ROW_NO_BODY) {
-		self->next_b[p] = self->first_pair[b];
-		self->first_pair[b] = p;
-	}
+	const struct contact_state *pair = &self->list->items[p];
+	self->next_a[p] = prepend(self->first_pair, impact_slot(self, pair->body_a), p);
+	self->next_b[p] = prepend(self->first_pair, impact_slot(self, pair->body_b), p);
 }
 
 void impact_link_joints(struct impact_step *self)
@@ -38,17 +41,9 @@ void impact_link_joints(struct impact_step *self)
 	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
 		self->first_joint[slot] = UINT32_MAX;
 	for (uint32_t j = self->joints.count; j-- > 0;) {
-		uint32_t a = self->joints.constraints[j].body_a;
-		uint32_t b = self->joints.constraints[j].body_b;
-		self->joint_next_a[j] = self->joint_next_b[j] = UINT32_MAX;
-		if (a != ROW_NO_BODY) {
-			self->joint_next_a[j] = self->first_joint[a];
-			self->first_joint[a] = j;
-		}
-		if (b != ROW_NO_BODY) {
-			self->joint_next_b[j] = self->first_joint[b];
-			self->first_joint[b] = j;
-		}
+		const struct constraint *joint = &self->joints.constraints[j];
+		self->joint_next_a[j] = prepend(self->first_joint, joint->body_a, j);
+		self->joint_next_b[j] = prepend(self->first_joint, joint->body_b, j);
 	}
 }
 

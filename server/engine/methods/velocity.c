@@ -617,21 +617,31 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	return status == STATUS_OK && impact ? solve_impacts(self) : status;
 }
 
-enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
-			       struct reason *why)
+enum status velocity_step_begin(struct step *step, struct dynamics *dynamics, double dt,
+				struct reason *why)
 {
 	ASSERT(dt > 0);
-	struct step step;
-	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
+	enum status status = step_begin(step, dynamics, dt, true, NULL, why);
 	if (status != STATUS_OK)
 		return status;
 	struct collide_options options = collide_options_default(dt);
 	options.carry = CARRY_POINTS;
 	options.anew = true;
-	step_collide(&step, &step.contacts, 0, &options);
-	step_wake_reached(&step, &options);
-	step_number(&step);
-	step_report_contacts(&step, &step.contacts);
+	step_collide(step, &step->contacts, 0, &options);
+	step_wake_reached(step, &options);
+	step_number(step);
+	step_report_contacts(step, &step->contacts);
+	return STATUS_OK;
+}
+
+enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
+			       struct reason *why)
+{
+	ASSERT(dt > 0);
+	struct step step;
+	enum status status = velocity_step_begin(&step, dynamics, dt, why);
+	if (status != STATUS_OK)
+		return status;
 	struct velocity_step self = { .step = &step,
 				      .settings = velocity_settings_of(dynamics, method) };
 	struct velocity_impulse *first;

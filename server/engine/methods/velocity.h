@@ -625,6 +625,10 @@ void velocity_finish_pushes(struct velocity_step *self);
 /* Adds outcomes to the report, in their order. */
 void velocity_merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
 			     uint32_t count);
+/* Begins a step: the contacts of the tables' poses, the bodies that they wake, and their slots. NO_MEMORY,
+ * LIMIT, with a reason. */
+MUST_CHECK enum status velocity_step_begin(struct step *step, struct dynamics *dynamics, double dt,
+					   struct reason *why);
 /* The functions `attach`, `detach` and `step` of the methods (method.h). */
 void velocity_attach(struct dynamics *dynamics);
 void velocity_detach(struct dynamics *dynamics);
