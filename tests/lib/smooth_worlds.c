@@ -1,3 +1,4 @@
+/* smooth_worlds.c: see smooth_worlds.h. */
 #include "tests/lib/smooth_worlds.h"
 
 void smooth_set(struct world *world, const char *name, double value)

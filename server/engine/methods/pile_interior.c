@@ -25,13 +25,14 @@
  * The method ends when that is little beside what is gained, or beside the limit of rest. The places
  * between are no vertices: the prices balance the forces to what gap(λ) tells.
  *
- * Half-spaces turn in the first rounds, unless potentials bend. Every half-space that has the present place of
- * a pair in it, and the ball that is forbidden to it not, keeps the whole straight way free; with
- * a gap there are many of these. The one across the place where the straight way to x comes nearest is
- * open at both ends at least as far as the way is, so a row gets it where that opens it. A pair that rolls
- * on another thus closes within a step what else only the next one closes. Touching pairs have one
- * half-space only. Rest is proved of half-spaces as they are at the beginning: a programme that proves it with others
- * begins again with those, because a place beside limits that move is a bad one to go on from.
+ * Half-spaces turn in the first rounds, unless potentials bend. Every half-space that has the present
+ * place of a pair in it, and the ball that is forbidden to it not, keeps the whole straight way free;
+ * with a gap there are many of these. The one across the place where the straight way to x comes
+ * nearest is open at both ends at least as far as the way is, so a row gets it where that opens it. A
+ * pair that rolls on another thus closes within a step what else only the next one closes. Touching
+ * pairs have one half-space only. Rest is proved of half-spaces as they are at the beginning: a
+ * programme that proves it with others begins again with those, because a place beside limits that
+ * move is a bad one to go on from.
  *
  * What goes wrong: rounding ends the descent of μ before. Then the best place found stands with its bound, as
  * a programme that was not solved.
@@ -60,7 +61,7 @@ enum { ROUNDS_USUAL = 20 };
 #define PERMITTED 1e-11
 /* Of what is gained: the bound of what is left. Smaller: more rounds in a step; larger: more steps. */
 #define LEFT 0.05
-/* The same of a programme without terms: the next step gains what is left at less cost than further rounds. */
+/* The same of a programme without terms: the next step gains what is left at less cost than more rounds. */
 #define LEFT_LINEAR 0.5
 /* Of the radius: rows that are closer than this join the programme. Larger: larger factors; smaller: rows
  * that join late, when their prices are far from right. */

@@ -247,8 +247,9 @@ START_TEST(a_heap_in_zones_comes_to_rest)
 }
 END_TEST
 
-/* Half-spaces of a whole turn with the way, so a pair that rolls on another closes in one step what without it
- * only the next one closes. With half-spaces that stay, the first of these heaps alone takes more than 60 steps. */
+/* Half-spaces of a whole turn with the way, so a pair that rolls on another closes in one step what
+ * without it only the next one closes. With half-spaces that stay, the first of these heaps alone
+ * takes more than 60 steps. */
 START_TEST(half_spaces_that_turn_leave_fewer_steps)
 {
 	enum { HEAPS = 3 };
