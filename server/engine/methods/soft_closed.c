@@ -49,8 +49,7 @@ static void begin_groups(const struct closed_plan *plan)
 		plan->group_of[i] = SOFT_NO_PLACE;
 	for (uint32_t g = 0; g < forest->group_count; g++) {
 		struct soft_group *group = &forest->groups[g];
-		group->closed =
-			!group->wide && !group->geared && group->last - group->first <= CLOSED_MOST;
+		group->closed = !group->wide && !group->geared;
 		for (uint32_t i = group->body_first; i < group->body_last; i++)
 			plan->group_of[forest->bodies[i]] = g;
 	}
@@ -94,30 +93,40 @@ static void open_groups(const struct closed_plan *plan)
 	}
 }
 
-/* Lists joints group by group, and what is in no closed group. */
+/* Counts the joints of closed groups, loose ones too; a group of too many is not closed. */
+static void count_joints(const struct closed_plan *plan)
+{
+	const struct soft_joints *joints = plan->joints;
+	const struct soft_forest *forest = &joints->forest;
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		uint32_t g = group_of_joint(plan, &joints->items[i]);
+		if (g != SOFT_NO_PLACE)
+			forest->groups[g].own_last++;
+	}
+	for (uint32_t g = 0; g < forest->group_count; g++)
+		forest->groups[g].closed &= forest->groups[g].own_last <= CLOSED_MOST;
+}
+
+/* Lists the joints of closed groups, group by group. */
 static void list_joints(const struct closed_plan *plan)
 {
 	struct soft_joints *joints = plan->joints;
 	struct soft_forest *forest = &joints->forest;
 	uint32_t last = 0;
-	for (uint32_t i = 0; i < joints->list.count; i++) {
-		uint32_t g = group_of_joint(plan, &joints->items[i]);
-		joints->items[i].closed = g != SOFT_NO_PLACE && forest->groups[g].closed;
-		if (joints->items[i].closed)
-			forest->groups[g].own_last++;
-	}
 	for (uint32_t g = 0; g < forest->group_count; g++) {
 		struct soft_group *group = &forest->groups[g];
-		uint32_t count = group->own_last;
+		uint32_t count = group->closed ? group->own_last : 0;
 		group->own_first = group->own_last = last;
 		last += count;
 		if (group->closed)
 			forest->closed[forest->closed_count++] = g;
 	}
-	for (uint32_t i = 0; i < joints->list.count; i++)
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		uint32_t g = group_of_joint(plan, &joints->items[i]);
+		joints->items[i].closed = g != SOFT_NO_PLACE && forest->groups[g].closed;
 		if (joints->items[i].closed)
-			forest->own[forest->groups[group_of_joint(plan, &joints->items[i])]
-					    .own_last++] = i;
+			forest->own[forest->groups[g].own_last++] = i;
+	}
 }
 
 enum status soft_closed_plan(struct soft_step *self)
@@ -129,6 +138,7 @@ enum status soft_closed_plan(struct soft_step *self)
 		return STATUS_NO_MEMORY;
 	begin_groups(&plan);
 	open_groups(&plan);
+	count_joints(&plan);
 	list_joints(&plan);
 	joints->apart_count = 0;
 	for (uint32_t i = 1; i < joints->jointed_count; i++) {
