@@ -10,7 +10,6 @@
 
 enum { MOST = 60000 };
 static struct particle_view particles[MOST];
-static struct system_view systems[SYSTEMS_MAX];
 
 static uint32_t read_all(const struct world *world, system_id system)
 {
