@@ -99,6 +99,8 @@ static struct world *make_world(const struct bench *b)
 	struct world *world;
 	struct reason why;
 	options.shapes = (struct shape_source){ find_shape, NULL };
+	options.limits.bodies = options.limits.placements = 1 << 18; /* 100 000 boxes, and more */
+	options.limits.contacts = 1 << 21;
 	snprintf(options.method, sizeof options.method, "%s", b->variant);
 	expect_ok(world_create(&options, &world, &why), &why);
 	set_parameters(world, b);
