@@ -359,8 +359,8 @@ static void racks(void)
 
 /* ---- an event beside a world -------------------------------------------------------------------- */
 
-/* Four ticks of a pair of balls between walls, which has `bounces` events a tick or none, beside `others`
- * bodies that fly by themselves. tests/bench/event_cost.py counts their instructions. */
+/* Four ticks of a pair of balls that bounces between walls at `speed` m/s (0: it does not move), beside
+ * `others` bodies that fly by themselves. tests/bench/bench_events.py counts their instructions. */
 static void event(const char *others, const char *speed)
 {
 	enum { TICKS = 4 };
