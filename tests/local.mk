@@ -39,7 +39,7 @@ LDADD_FUZZ = $(LIBFUZZER) $(LDADD)
 noinst_PROGRAMS += $(FUZZ_TARGETS)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
-tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay_main.c
+tests_fuzz_libreplay_a_SOURCES = tests/fuzz/fuzz_input.h tests/fuzz/replay_main.c
 LDADD_FUZZ = tests/fuzz/libreplay.a $(LDADD)
 check_PROGRAMS += $(FUZZ_TARGETS)
 TESTS += $(FUZZ_TARGETS)

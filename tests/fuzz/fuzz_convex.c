@@ -9,48 +9,28 @@
 #include "server/base/heap.h"
 #include "server/engine/collision/epa.h"
 #include "server/engine/collision/vclip.h"
+#include "tests/fuzz/fuzz_input.h"
 #include "tests/lib/oracle_convex.h"
-
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-struct input {
-	const uint8_t *data;
-	size_t left;
-	bool doubles;
-};
-
-static uint8_t next_byte(struct input *in)
+static double next_number(struct fuzz_input *in)
 {
-	if (in->left == 0)
-		return 0;
-	in->left--;
-	return *in->data++;
-}
-
-static double next_number(struct input *in)
-{
-	double x = 0;
-	if (!in->doubles)
-		return (double)(int8_t)next_byte(in) / 8;
-	if (in->left >= sizeof x) {
-		memcpy(&x, in->data, sizeof x);
-		in->data += sizeof x;
-		in->left -= sizeof x;
-	}
+	if (!in->raw)
+		return (double)(int8_t)fuzz_byte(in) / 8;
+	double x = fuzz_double(in);
 	if (scalar_is_nan(x) || scalar_abs(x) < 1e-60)
 		return 0;
 	return scalar_clamp(x, -100, 100);
 }
 
-static vec3 next_vector(struct input *in)
+static vec3 next_vector(struct fuzz_input *in)
 {
 	double x = next_number(in), y = next_number(in);
 	return vec3_make(x, y, next_number(in));
 }
 
-static struct hull *next_hull(struct input *in, uint32_t count)
+static struct hull *next_hull(struct fuzz_input *in, uint32_t count)
 {
 	vec3 points[24];
 	struct hull *hull = NULL;
@@ -132,9 +112,9 @@ static void compare_methods(const struct hull *a, const struct hull *b, const st
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct input in = { data, bytes, false };
-	uint32_t count_a = 4 + next_byte(&in) % 20, count_b = 4 + next_byte(&in) % 20;
-	in.doubles = next_byte(&in) != 0;
+	struct fuzz_input in = { data, bytes, false };
+	uint32_t count_a = 4 + fuzz_byte(&in) % 20, count_b = 4 + fuzz_byte(&in) % 20;
+	in.raw = fuzz_byte(&in) != 0;
 	vec3 place = next_vector(&in);
 	double w = next_number(&in);
 	vec3 axis = next_vector(&in);

@@ -5,45 +5,27 @@
 #include <string.h>
 
 #include "server/engine/math/scalar.h"
+#include "tests/fuzz/fuzz_input.h"
 #include "tests/lib/impact.h"
 
 enum { BODIES = 5, CONTACTS = 6 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct input {
-	const uint8_t *data;
-	size_t size;
-	bool raw;
-};
-
-static uint8_t take(struct input *input)
+static double number(struct fuzz_input *input)
 {
-	if (input->size == 0)
-		return 0;
-	input->size--;
-	return *input->data++;
-}
-
-static double number(struct input *input)
-{
-	double value;
-	uint8_t bits[sizeof value];
 	if (!input->raw)
-		return ((double)take(input) - 128) / 32;
-	for (size_t i = 0; i < sizeof bits; i++)
-		bits[i] = take(input);
-	memcpy(&value, bits, sizeof value);
-	return value;
+		return ((double)fuzz_byte(input) - 128) / 32;
+	return fuzz_double(input);
 }
 
-static vec3 vector(struct input *input)
+static vec3 vector(struct fuzz_input *input)
 {
 	double x = number(input), y = number(input);
 	return vec3_make(x, y, number(input));
 }
 
 /* A matrix A Aᵀ, which is semidefinite; also of arbitrary doubles, if their products are finite. */
-static void add_body(struct input *input, struct impact_body *body)
+static void add_body(struct fuzz_input *input, struct impact_body *body)
 {
 	vec3 x = vector(input), y = vector(input);
 	mat3 root = mat3_columns(x, y, vector(input));
@@ -53,19 +35,19 @@ static void add_body(struct input *input, struct impact_body *body)
 	body->spin = vector(input);
 }
 
-static struct impact_contact contact_from(struct input *input, uint32_t bodies)
+static struct impact_contact contact_from(struct fuzz_input *input, uint32_t bodies)
 {
 	static const double unit[4][3] = {
 		{ 1, 0, 0 }, { 0, 1, 0 }, { 0.6, 0.8, 0 }, { 0, -0.6, 0.8 }
 	};
-	uint32_t first = take(input) % bodies, second = take(input) % bodies;
-	const double *n = unit[take(input) % 4];
+	uint32_t first = fuzz_byte(input) % bodies, second = fuzz_byte(input) % bodies;
+	const double *n = unit[fuzz_byte(input) % 4];
 	vec3 arm = vector(input);
 	struct impact_contact contact = impact_contact_make(
 		first, first == second ? (first + 1) % bodies : second, arm, vector(input),
-		vec3_make(n[0], n[1], n[2]), take(input) / 255.0);
-	contact.friction[0] = take(input) / 128.0;
-	contact.friction[1] = take(input) / 128.0;
+		vec3_make(n[0], n[1], n[2]), fuzz_byte(input) / 255.0);
+	contact.friction[0] = fuzz_byte(input) / 128.0;
+	contact.friction[1] = fuzz_byte(input) / 128.0;
 	return contact;
 }
 
@@ -109,7 +91,7 @@ static void check(const struct impact_problem *problem, struct solver_result res
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static _Alignas(64) unsigned char memory[1 << 18];
-	struct input input = { data, bytes, false };
+	struct fuzz_input input = { data, bytes, false };
 	struct impact_body bodies[BODIES] = { { .mass_inv = 0 } };
 	struct impact_contact contacts[CONTACTS];
 	double pushes[CONTACTS];
@@ -120,10 +102,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct reflection_sizes sizes = { CONTACTS, IMPACT_VARIABLES * BODIES };
 	if (impulse_bytes(CONTACTS) > sizeof memory || reflection_bytes(sizes) > sizeof memory)
 		abort();
-	uint8_t flags = take(&input);
+	uint8_t flags = fuzz_byte(&input);
 	input.raw = (flags & 1) != 0;
-	uint32_t body_count = 2 + take(&input) % (BODIES - 1);
-	uint32_t contact_count = take(&input) % (CONTACTS + 1);
+	uint32_t body_count = 2 + fuzz_byte(&input) % (BODIES - 1);
+	uint32_t contact_count = fuzz_byte(&input) % (CONTACTS + 1);
 	for (uint32_t i = 1; i < body_count; i++)
 		add_body(&input, &bodies[i]);
 	for (uint32_t k = 0; k < contact_count; k++)

@@ -2,9 +2,9 @@
  * solver ends with a status, and a result reported as solved, infeasible or unbounded is verified
  * by multiplication. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "server/engine/math/scalar.h"
+#include "tests/fuzz/fuzz_input.h"
 #include "tests/lib/far_residual.h"
 #include "tests/lib/gen_lp.h"
 
@@ -12,35 +12,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { ROWS = 12, COLUMNS = 12 };
 
-struct input {
-	const uint8_t *data;
-	size_t bytes;
-	bool raw;
-};
-
-static uint8_t take(struct input *input)
+static double number(struct fuzz_input *input)
 {
-	if (input->bytes == 0)
-		return 0;
-	input->bytes--;
-	return *input->data++;
-}
-
-static double number(struct input *input)
-{
-	double value = 0;
 	if (!input->raw)
-		return (double)take(input) / 8 - 16;
-	uint8_t bits[sizeof value];
-	for (size_t i = 0; i < sizeof bits; i++)
-		bits[i] = take(input);
-	memcpy(&value, bits, sizeof value);
-	return value;
+		return (double)fuzz_byte(input) / 8 - 16;
+	return fuzz_double(input);
 }
 
-static void bounds(struct input *input, double *low, double *high)
+static void bounds(struct fuzz_input *input, double *low, double *high)
 {
-	uint8_t kind = take(input) % 8;
+	uint8_t kind = fuzz_byte(input) % 8;
 	double a = number(input), b = number(input);
 	/* Sometimes with low > high. */
 	*low = kind == 7 ? a : scalar_min(a, b);
@@ -53,10 +34,10 @@ static void bounds(struct input *input, double *low, double *high)
 		*high = *low;
 }
 
-static void build(struct gen_lp *gen, struct input *input)
+static void build(struct gen_lp *gen, struct fuzz_input *input)
 {
-	gen_lp_begin(gen, take(input) % (ROWS + 1));
-	uint32_t columns = take(input) % (COLUMNS + 1);
+	gen_lp_begin(gen, fuzz_byte(input) % (ROWS + 1));
+	uint32_t columns = fuzz_byte(input) % (COLUMNS + 1);
 	for (uint32_t i = 0; i < gen->problem.matrix.rows; i++)
 		bounds(input, &gen->row_low[i], &gen->row_high[i]);
 	for (uint32_t j = 0; j < columns; j++) {
@@ -64,7 +45,7 @@ static void build(struct gen_lp *gen, struct input *input)
 		bounds(input, &low, &high);
 		gen_lp_column(gen, number(input), low, high);
 		for (uint32_t i = 0; i < gen->problem.matrix.rows; i++)
-			if (take(input) % 4 != 0)
+			if (fuzz_byte(input) % 4 != 0)
 				gen_lp_entry(gen, i, number(input));
 	}
 }
@@ -94,11 +75,11 @@ static void check(struct gen_lp *gen, const struct solver_result *result, double
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct input input = { data, bytes, false };
+	struct fuzz_input input = { data, bytes, false };
 	struct solver_options options = solver_options_default();
 	struct gen_lp gen;
 	gen_lp_init(&gen, ROWS, COLUMNS, ROWS * COLUMNS);
-	uint8_t flags = take(&input);
+	uint8_t flags = fuzz_byte(&input);
 	input.raw = (flags & 1) != 0;
 	build(&gen, &input);
 	if ((flags & 2) != 0)

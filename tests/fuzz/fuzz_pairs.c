@@ -7,6 +7,7 @@
 #include "server/engine/collision/manifold.h"
 
 #include "server/engine/collision/query.h"
+#include "tests/fuzz/fuzz_input.h"
 #include "tests/lib/closed_meshes.h"
 #include "tests/lib/shapes.h"
 
@@ -14,34 +15,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-struct input {
-	const uint8_t *data;
-	size_t left;
-	bool doubles;
-};
-
-static uint8_t next_byte(struct input *in)
+static double next_number(struct fuzz_input *in)
 {
-	if (in->left == 0)
-		return 0;
-	in->left--;
-	return *in->data++;
-}
-
-static double next_number(struct input *in)
-{
-	double x = 0;
-	if (!in->doubles)
-		return (double)(int8_t)next_byte(in) / 8;
-	if (in->left >= sizeof x) {
-		memcpy(&x, in->data, sizeof x);
-		in->data += sizeof x;
-		in->left -= sizeof x;
-	}
+	if (!in->raw)
+		return (double)(int8_t)fuzz_byte(in) / 8;
+	double x = fuzz_double(in);
 	return scalar_is_nan(x) ? 0 : scalar_clamp(x, -100, 100);
 }
 
-static vec3 next_vector(struct input *in)
+static vec3 next_vector(struct fuzz_input *in)
 {
 	double x = next_number(in), y = next_number(in);
 	return vec3_make(x, y, next_number(in));
@@ -173,14 +155,14 @@ static void collide(const struct shape *a, const struct shape *b, const pose *at
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct input in = { data, bytes, false };
-	uint8_t kind_a = next_byte(&in), kind_b = next_byte(&in), memory[8];
+	struct fuzz_input in = { data, bytes, false };
+	uint8_t kind_a = fuzz_byte(&in), kind_b = fuzz_byte(&in), memory[8];
 	struct pair_cache cache;
-	in.doubles = next_byte(&in) != 0;
+	in.raw = fuzz_byte(&in) != 0;
 	for (size_t k = 0; k < sizeof memory; k++)
-		memory[k] = next_byte(&in);
+		memory[k] = fuzz_byte(&in);
 	memcpy(&cache, memory, sizeof cache);
-	double margin = next_byte(&in) / 100.0;
+	double margin = fuzz_byte(&in) / 100.0;
 	vec3 place = next_vector(&in);
 	double w = next_number(&in);
 	vec3 axis = next_vector(&in);

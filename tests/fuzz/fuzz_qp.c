@@ -6,38 +6,20 @@
 
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
+#include "tests/fuzz/fuzz_input.h"
 #include "tests/lib/far_residual.h"
 
 enum { N = 6, M = 8, FILL = N * N };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct input {
-	const uint8_t *data;
-	size_t size;
-	bool raw;
-};
-
-static uint8_t take(struct input *input)
+static double number(struct fuzz_input *input)
 {
-	if (input->size == 0)
-		return 0;
-	input->size--;
-	return *input->data++;
-}
-
-static double number(struct input *input)
-{
-	double value;
-	uint8_t bits[sizeof value];
 	if (!input->raw)
-		return (double)(take(input) % 15) - 7;
-	for (size_t i = 0; i < sizeof bits; i++)
-		bits[i] = take(input);
-	memcpy(&value, bits, sizeof value);
-	return value;
+		return (double)(fuzz_byte(input) % 15) - 7;
+	return fuzz_double(input);
 }
 
-static void fill(struct input *input, double *values, uint32_t count)
+static void fill(struct fuzz_input *input, double *values, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		values[i] = number(input);
@@ -77,14 +59,14 @@ static void check_infeasible(const struct qp_problem *problem, const double *z)
 	}
 }
 
-static void quadratic(struct input *input, uint8_t flags)
+static void quadratic(struct fuzz_input *input, uint8_t flags)
 {
 	static _Alignas(64) unsigned char memory[1 << 16];
 	double g[N * N] = { 0 }, c[N], matrix[M * N], d[M], x[N], lambda[M];
 	bool equal[M];
 	struct qp_dual_active_set solver;
 	struct solver_options options = solver_options_default();
-	uint32_t n = 1 + take(input) % N, m = take(input) % (M + 1);
+	uint32_t n = 1 + fuzz_byte(input) % N, m = fuzz_byte(input) % (M + 1);
 	if (qp_dual_active_set_bytes(N, M) > sizeof memory)
 		abort();
 	fill(input, g, n * n);
@@ -93,7 +75,7 @@ static void quadratic(struct input *input, uint8_t flags)
 	fill(input, matrix, m * n);
 	fill(input, d, m);
 	for (uint32_t k = 0; k < m; k++)
-		equal[k] = take(input) % 4 == 0;
+		equal[k] = fuzz_byte(input) % 4 == 0;
 	/* Fills the memory, so that a value read before it is written shows. */
 	memset(memory, 0x7f, qp_dual_active_set_bytes(N, M));
 	qp_dual_active_set_init(&solver, memory, N, M);
@@ -113,8 +95,8 @@ static void quadratic(struct input *input, uint8_t flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct input input = { data, bytes, false };
-	uint8_t flags = take(&input);
+	struct fuzz_input input = { data, bytes, false };
+	uint8_t flags = fuzz_byte(&input);
 	input.raw = (flags & 1) != 0;
 	quadratic(&input, flags);
 	return 0;
