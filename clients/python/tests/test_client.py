@@ -185,7 +185,7 @@ def test_the_text_of_a_refusal_arrives_complete(cairn_client):
     for batch in (lambda: world.apply(join), lambda: world.result(world.send(join))):
         with pytest.raises(cairn.Refused) as refused:
             batch()
-        assert str(refused.value).endswith("use place 1, or violated 2 to move the bodies (point_b)")
+        assert str(refused.value).endswith("use place 1 (in scenes: at), or violated 2 (move) to move the bodies (point_b)")
 
 
 def test_ray_overlap_and_body_find_the_body(cairn_client):
