@@ -326,9 +326,9 @@ static struct view_place view_round(const struct tables *tables, const struct sh
 	double behind_b = shape_is_round(b) ? support_radius(b) : 0;
 	bool ball_a = a->kind == SHAPE_SPHERE, ball_b = b->kind == SHAPE_SPHERE;
 	vec3 from = vec3_mul_add(middle, normal, -half - behind_a);
-	vec3 to = vec3_add(mat3_mul_vec(motion->turn,
-					vec3_mul_add(middle, normal, half + behind_b)),
-			   motion->shift);
+	vec3 to =
+		vec3_add(mat3_mul_vec(motion->turn, vec3_mul_add(middle, normal, half + behind_b)),
+			 motion->shift);
 	if (ball_a && ball_b) {
 		vec3 way = vec3_normalize_length(vec3_sub(to, from), &length);
 		normal = length > 0 ? way : normal;
