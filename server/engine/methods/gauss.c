@@ -547,6 +547,7 @@ static bool gear_closes(const struct gauss *self, const struct gauss_island *at)
 static bool joint_opens(const struct gauss *self, const struct gauss_island *at)
 {
 	bool opens = false;
+	ASSERT(at->island.contact_rows <= at->island.taut_from);
 	for (uint32_t i = at->island.contact_rows; i < at->island.taut_from; i++) {
 		double gap = at->island.rows[i].gap;
 		opens |= (may_open(at, i) ? -gap : scalar_abs(gap)) > self->overlap;
@@ -806,7 +807,7 @@ const struct method method_gauss = {
 	.name = "gauss",
 	.summary = "places nearest to those without contact, frictionless and inelastic: towers",
 	.number = 8,
-	.motion = 2,
+	.motion = 3,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_gauss,
