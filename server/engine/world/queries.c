@@ -319,6 +319,8 @@ static struct view_place view_round(const struct tables *tables, const struct sh
 				    const struct contact_motion *motion)
 {
 	const struct contact_table *contact = &tables->contact;
+	ASSERT(row < contact->count && point < contact->point_count[row]);
+	ASSERT(shape_is_round(a) || shape_is_round(b));
 	const double *anchor = &contact->anchor[row][(size_t)3 * point];
 	vec3 normal = contact->normal[row], middle = vec3_make(anchor[0], anchor[1], anchor[2]);
 	double half = 0.5 * contact->separation[row][point], length;
