@@ -360,7 +360,7 @@ def test_the_end_of_a_world_waits_for_its_queries_in_the_helper():
     ((8, 1, 1), "range", "other"),
     ((9, 4711), "unknown_body", "body"),
     ((10, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], 99), "range", "iterations"),
-    ((11, 1, 0), "unknown_body", "body"),
+    ((11, 1, 0), "unknown_body", "other"),
     ((17, 1, 0.0, 5), "range", "sides"),
     ((126, 1), "unsupported", "kind"),
 ])
