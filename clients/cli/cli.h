@@ -24,6 +24,7 @@ struct cli {
 	uint32_t option_count;
 	uint32_t used; /* bits of the options that the verb has read; an unread one is an error */
 	struct reason why;
+	const char *no_file; /* what the verb would have read as a file, but there is none; NULL */
 };
 
 /* A verb: returns the exit status. */

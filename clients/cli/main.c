@@ -279,6 +279,7 @@ int main(int argc, char **argv)
 	/* A verb for WORLD|FILE or WORLD|SCENE reads a file without a server. */
 	bool reads = strstr(verb->usage, "|FILE") != NULL || strstr(verb->usage, "|SCENE") != NULL;
 	bool offline = reads && cli_names_file(&cli);
+	cli.no_file = reads && !offline && cli.operand_count > 0 ? cli.operands[0] : NULL;
 	if (verb->connects && !offline &&
 	    cairn_connect(cli.address, &options, &cli.client, &cli.why) != STATUS_OK)
 		return cli_fail(&cli);

@@ -41,6 +41,9 @@ int cli_fail(const struct cli *cli)
 	if (why->index >= 0)
 		fprintf(stderr, " in item %lld", (long long)why->index);
 	fprintf(stderr, " [%s]\n", status_name(why->status));
+	bool no_world = why->status == STATUS_IO || why->status == STATUS_UNKNOWN_WORLD;
+	if (cli->no_file != NULL && no_world)
+		fprintf(stderr, "cairn: and there is no file '%.200s'\n", cli->no_file);
 	return EXIT_FAILURE;
 }
 

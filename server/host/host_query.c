@@ -21,7 +21,11 @@ static enum status answer_contacts(struct host *host, const struct wire_query *q
 				   struct bytes *out)
 {
 	struct contact_view *views = ARENA_ARRAY(&host->scratch, struct contact_view, query->limit);
+	struct body_view body;
 	uint32_t count;
+	if (query->body != 0 && query->body != BODY_WALLS &&
+	    world_body(host->world, query->body, &body) != STATUS_OK)
+		return STATUS_UNKNOWN_BODY;
 	if (views == NULL ||
 	    world_contacts(host->world, query->body, views, query->limit, &count) != STATUS_OK)
 		return STATUS_NO_MEMORY;

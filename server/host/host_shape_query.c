@@ -262,13 +262,18 @@ static enum status prepare_path(struct shape_query *self)
 	return status == STATUS_OK ? list_near(self, reach, filter_of(&self->query)) : status;
 }
 
-static enum status list_body(struct shape_query *self, uint32_t body, struct placed_shape *out,
-			     uint32_t *count)
+static enum status refuse_body(struct shape_query *self, const char *field, uint32_t body)
+{
+	return reason_set(&self->why, STATUS_UNKNOWN_BODY, -1, field, "%s: there is no body %u",
+			  field, (unsigned)body);
+}
+
+static enum status list_body(struct shape_query *self, const char *field, uint32_t body,
+			     struct placed_shape *out, uint32_t *count)
 {
 	struct body_view view;
-	enum status status = world_body(self->host->world, body, &view);
-	if (status != STATUS_OK)
-		return refuse_query(self, status, "body", status_text(status));
+	if (world_body(self->host->world, body, &view) != STATUS_OK)
+		return refuse_body(self, field, body);
 	*count = world_placed(self->host->world, body, out, WIRE_BODY_SHAPES);
 	return STATUS_OK;
 }
@@ -278,7 +283,7 @@ static enum status prepare_pair(struct shape_query *self)
 	const struct wire_query *query = &self->query;
 	enum status status = alloc_placed(self, WIRE_BODY_SHAPES, NEAR_MAX);
 	if (status == STATUS_OK)
-		status = list_body(self, query->body, self->a, &self->a_count);
+		status = list_body(self, "body", query->body, self->a, &self->a_count);
 	if (status != STATUS_OK)
 		return status;
 	if (query->other == query->body)
@@ -286,7 +291,7 @@ static enum status prepare_pair(struct shape_query *self)
 				  "other is %u, which is body itself: give the id of a second body",
 				  (unsigned)query->other);
 	if (query->other != 0 || query->kind == WIRE_QUERY_REGIONS)
-		return list_body(self, query->other, self->b, &self->b_count);
+		return list_body(self, "other", query->other, self->b, &self->b_count);
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < self->a_count; i++)
 		box = aabb_union(box, shape_aabb(self->a[i].shape, &self->a[i].at));
@@ -442,9 +447,8 @@ static enum status answer_closest(struct shape_query *self)
 static enum status answer_mass(struct shape_query *self)
 {
 	struct mass_view mass;
-	enum status status = world_mass(self->host->world, self->query.body, &mass);
-	if (status != STATUS_OK)
-		return refuse_query(self, status, "body", status_text(status));
+	if (world_mass(self->host->world, self->query.body, &mass) != STATUS_OK)
+		return refuse_body(self, "body", self->query.body);
 	struct wire_mass out = {
 		.mass = mass.mass,
 		.inertia = { mass.inertia.x.x, mass.inertia.y.y, mass.inertia.z.z, mass.inertia.y.x,

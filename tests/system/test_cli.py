@@ -784,6 +784,12 @@ def target(cli):
     return "target"
 
 
+@pytest.mark.parametrize("words", ["body 99", "robot 99", "contacts 99", "closest 99", "closest 2 99", "regions 2 99", "mass 99", "linked 99", "pieces 99"])
+def test_a_query_names_the_body_that_is_not_there(cli, target, words):
+    text, code = cli.error("query", target, *words.split())
+    assert code == 1 and "there is no body 99" in text and "unknown_body" in text
+
+
 @pytest.mark.parametrize("words, status", REFUSED, ids=lambda w: "-".join(w) if isinstance(w, list) else w)
 def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     before = cli.json("step", target, 0, "--bodies")

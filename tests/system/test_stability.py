@@ -95,8 +95,12 @@ def test_what_is_wrong_is_named(cli, tmp_path):
     assert status == 1 and "bodies 2 and 3 overlap by 0.25 m" in errors
     status, _, errors = ask(write(tmp_path, 0), "--margin", "shake")
     assert status == 1 and "load, push or tilt" in errors
-    text, code = cli.error("stability", "nowhere")
-    assert code == 1 and "nowhere" in text
+    for words, error in {("--direction", "nan,0,0"): "direction: direction is [nan, 0, 0]", ("--touch", "1e9"): "from 0 to 1e+06 m",
+                         ("--margin", "load"): "name one with body"}.items():
+        status, _, errors = ask(write(tmp_path, 0), *words)
+        assert status == 1 and error in errors
+    text, code = cli.error("stability", "nowhere.yaml")
+    assert code == 1 and "no file 'nowhere.yaml'" in text and "unknown_world" in text
 
 
 TOWERS = [

@@ -17,12 +17,18 @@ static const char *const VERDICTS[] = { "taken", "warned", "ignored", "refused" 
 
 static void say_form(const struct attribute_rule *rule)
 {
+	const char *whole = rule->type == VALUE_WHOLES ? "whole " : "";
 	switch (rule->type) {
 	case VALUE_REALS:
+	case VALUE_AMOUNTS:
+	case VALUE_WHOLES:
 		if (rule->least == rule->most)
-			printf("%u number%s", (unsigned)rule->most, rule->most == 1 ? "" : "s");
+			printf("%u %snumber%s", (unsigned)rule->most, whole,
+			       rule->most == 1 ? "" : "s");
 		else
-			printf("%u … %u numbers", (unsigned)rule->least, (unsigned)rule->most);
+			printf("%u … %u %snumbers", (unsigned)rule->least, (unsigned)rule->most,
+			       whole);
+		printf("%s", rule->type == VALUE_AMOUNTS ? " from 0" : "");
 		return;
 	case VALUE_TEXT:
 		printf("text");

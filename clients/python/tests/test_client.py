@@ -185,7 +185,7 @@ def test_the_text_of_a_refusal_arrives_complete(cairn_client):
     for batch in (lambda: world.apply(join), lambda: world.result(world.send(join))):
         with pytest.raises(cairn.Refused) as refused:
             batch()
-        assert str(refused.value).endswith("use place 1, or violated 2 to move the bodies (point_b)")
+        assert str(refused.value).endswith("use place 1 (in scenes: at), or violated 2 (move) to move the bodies (point_b)")
 
 
 def test_ray_overlap_and_body_find_the_body(cairn_client):
@@ -360,7 +360,7 @@ def test_the_end_of_a_world_waits_for_its_queries_in_the_helper():
     ((8, 1, 1), "range", "other"),
     ((9, 4711), "unknown_body", "body"),
     ((10, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], 99), "range", "iterations"),
-    ((11, 1, 0), "unknown_body", "body"),
+    ((11, 1, 0), "unknown_body", "other"),
     ((17, 1, 0.0, 5), "range", "sides"),
     ((126, 1), "unsupported", "kind"),
 ])

@@ -136,11 +136,13 @@ bool grammar_bool(const struct xml_node *node, const char *name)
 /* ---- the check of values ------------------------------------------------------------------- */
 
 /* One number of a list, through the reader of scenes, which knows the forms of numbers. */
-static enum status check_number(const struct xml_node *node, const char *name, const char *at,
-				size_t bytes)
+static enum status check_number(const struct xml_node *node, const struct attribute_rule *rule,
+				const char *at, size_t bytes)
 {
+	const char *name = rule->name;
 	char text[64];
 	double value;
+	int64_t whole;
 	if (bytes >= sizeof text)
 		return source_fail(node->source, node->line, STATUS_TYPE, name,
 				   "%s %s: '%.24s...' is not a number", node->name, name, at);
@@ -149,7 +151,10 @@ static enum status check_number(const struct xml_node *node, const char *name, c
 	struct yaml_node scalar = { .kind = NODE_SCALAR, .line = node->line, .text = text };
 	char label[64];
 	snprintf(label, sizeof label, "%.24s %.24s", node->name, name);
-	return schema_number(node->source, &scalar, label, -1e18, 1e18, "", &value);
+	if (rule->type == VALUE_WHOLES)
+		return schema_integer(node->source, &scalar, label, INT32_MIN, UINT32_MAX, &whole);
+	double least = rule->type == VALUE_AMOUNTS ? 0 : -1e18;
+	return schema_number(node->source, &scalar, label, least, 1e18, "", &value);
 }
 
 static enum status check_reals(const struct xml_node *node, const struct attribute_rule *rule,
@@ -158,7 +163,7 @@ static enum status check_reals(const struct xml_node *node, const struct attribu
 	uint32_t count = 0;
 	for (const char *at = skip_space(value); *at != '\0'; count++) {
 		size_t bytes = strcspn(at, " \t\r\n");
-		enum status status = check_number(node, rule->name, at, bytes);
+		enum status status = check_number(node, rule, at, bytes);
 		if (status != STATUS_OK)
 			return status;
 		at = skip_space(at + bytes);
@@ -178,6 +183,8 @@ static enum status check_value(const struct xml_node *node, const struct attribu
 	uint32_t index;
 	switch (rule->type) {
 	case VALUE_REALS:
+	case VALUE_AMOUNTS:
+	case VALUE_WHOLES:
 		return check_reals(node, rule, value);
 	case VALUE_TEXT:
 		return STATUS_OK;

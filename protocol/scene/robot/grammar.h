@@ -12,13 +12,20 @@
 
 enum robot_format { FORMAT_URDF, FORMAT_MJCF };
 enum verdict { VERDICT_TAKEN, VERDICT_WARNED, VERDICT_IGNORED, VERDICT_REFUSED };
-enum value_type { VALUE_REALS, VALUE_TEXT, VALUE_WORD, VALUE_BOOL };
+enum value_type {
+	VALUE_REALS,
+	VALUE_AMOUNTS,
+	VALUE_WHOLES,
+	VALUE_TEXT,
+	VALUE_WORD,
+	VALUE_BOOL,
+};
 
 struct attribute_rule {
 	const char *name;
 	enum value_type type;
 	bool need;
-	uint32_t least, most; /* numbers of a VALUE_REALS */
+	uint32_t least, most; /* how many numbers */
 	const char *words;    /* of a VALUE_WORD, separated by bars */
 	const char *initial;  /* "": none */
 	enum verdict verdict;

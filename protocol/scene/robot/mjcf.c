@@ -157,7 +157,7 @@ static enum status read_joint(struct mjcf *self, const struct xml_node *node, ui
 	joint->rest = mjcf_real(self, node, class_, "springref") * unit - joint->ref;
 	joint->damping = mjcf_real(self, node, class_, "damping");
 	joint->friction = mjcf_real(self, node, class_, "frictionloss");
-	joint->armature = MAX_OF(mjcf_real(self, node, class_, "armature"), 0);
+	joint->armature = mjcf_real(self, node, class_, "armature");
 	read_range(self, node, class_, joint);
 	mjcf_reals(self, node, class_, "axis", v);
 	if (type == ROBOT_BALL) /* has none */

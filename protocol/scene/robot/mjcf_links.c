@@ -6,18 +6,24 @@
 
 /* ---- actuators ----------------------------------------------------------------------------- */
 
-/* The range of an attribute; false: there is none, or it does not hold. */
-static bool read_range(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
-		       const char *range, const char *limited, double out[2])
+/* The range of an attribute; `holds` is false if there is none, or it does not hold. As in MuJoCo,
+ * one without width holds only if it is demanded, and then it is an error. */
+static enum status read_range(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
+			      const char *range, const char *limited, double out[2], bool *holds)
 {
 	double v[GRAMMAR_REALS_MAX];
 	uint32_t word = text_word(mjcf_text(self, node, class_, limited), "false|true|auto");
-	if (mjcf_reals(self, node, class_, range, v) == 0 || word == 0 ||
-	    (word == 2 && !self->autolimits))
-		return false;
+	*holds = mjcf_reals(self, node, class_, range, v) > 0 && word != 0 &&
+		 (word == 1 || (self->autolimits && v[0] != v[1]));
+	if (!*holds)
+		return STATUS_OK;
+	if (!(v[0] < v[1]))
+		return node_fail(node, STATUS_RANGE, range,
+				 "%s [%g, %g] of <%s>: the first number must be below the second",
+				 range, v[0], v[1], node->name);
 	out[0] = v[0];
 	out[1] = v[1];
-	return true;
+	return STATUS_OK;
 }
 
 /* The gains of an actuator with this gear are those of its length: force gear kp (ctrl − gear q). */
@@ -29,8 +35,8 @@ static void read_gains(const struct mjcf *self, const struct xml_node *node, uin
 	if (position)
 		mjcf_reals(self, node, class_, "kp", kp);
 	mjcf_reals(self, node, class_, "kv", kv);
-	joint->drive_stiffness = MAX_OF(kp[0], 0) * gear * gear;
-	joint->drive_damping = position && !(kp[0] > 0) ? 0 : MAX_OF(kv[0], 0) * gear * gear;
+	joint->drive_stiffness = kp[0] * gear * gear;
+	joint->drive_damping = position && !(kp[0] > 0) ? 0 : kv[0] * gear * gear;
 }
 
 /* The greatest magnitude in a range. */
@@ -59,34 +65,56 @@ static void set_force(struct robot_joint *joint, double gear, double control, co
 	joint->drive_stiffness = joint->drive_damping = 0;
 }
 
-static void drive_joint(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
-			struct robot_joint *joint)
+static enum status drive_joint(const struct mjcf *self, const struct xml_node *node,
+			       uint32_t class_, struct robot_joint *joint)
 {
-	static const int twice = 0;
+	static const int twice = 0, idle = 0;
 	enum robot_drive drive = drive_of(node);
 	double gear[GRAMMAR_REALS_MAX], ctrl[2], force[2], control = 0;
+	bool controls, forces;
+	enum status status =
+		read_range(self, node, class_, "ctrlrange", "ctrllimited", ctrl, &controls);
+	if (status == STATUS_OK)
+		status = read_range(self, node, class_, "forcerange", "forcelimited", force,
+				    &forces);
+	if (status != STATUS_OK)
+		return status;
 	if (joint->drive != DRIVE_NONE)
 		node_note(self->robot, node, &twice,
 			  "<%s> is not taken: a joint has one motor, a position before a velocity, "
 			  "and that before a force",
 			  node->name);
 	if (joint->drive > drive || joint->drive == DRIVE_POSITION)
-		return;
+		return STATUS_OK;
 	mjcf_reals(self, node, class_, "gear", gear);
-	bool controls = read_range(self, node, class_, "ctrlrange", "ctrllimited", ctrl);
-	bool forces = read_range(self, node, class_, "forcerange", "forcelimited", force);
+	if (gear[0] == 0) {
+		node_note(self->robot, node, &idle,
+			  "<%s> is not taken: with a gear of 0 it exerts nothing", node->name);
+		return STATUS_OK;
+	}
 	if (controls)
 		control = MIN_OF(MAX_OF(control, ctrl[0]), ctrl[1]);
 	joint->drive = drive;
 	if (drive == DRIVE_FORCE) {
 		set_force(joint, gear[0], control, controls ? ctrl : NULL, forces ? force : NULL);
-		return;
+		return STATUS_OK;
 	}
-	joint->target = gear[0] != 0 ? control / gear[0] : 0;
+	joint->target = control / gear[0];
 	if (drive == DRIVE_POSITION)
 		joint->target -= joint->ref;
 	joint->drive_limit = forces ? scalar_abs(gear[0]) * larger_end(force) : 0;
 	read_gains(self, node, class_, joint, gear[0]);
+	return STATUS_OK;
+}
+
+/* Whether an actuator has an attribute for what it acts on in place of a joint, which has been noted. */
+static bool acts_elsewhere(const struct xml_node *node)
+{
+	static const char *const WORDS[] = { "jointinparent", "site", "body", "cranksite" };
+	for (uint32_t i = 0; i < COUNT_OF(WORDS); i++)
+		if (xml_attribute(node, WORDS[i]) != NULL)
+			return true;
+	return false;
 }
 
 static enum status read_actuator(const struct mjcf *self, const struct xml_node *node)
@@ -95,9 +123,11 @@ static enum status read_actuator(const struct mjcf *self, const struct xml_node 
 	uint32_t class_, index;
 	enum status status = mjcf_class_of(self, node, 0, &class_);
 	const char *name = status == STATUS_OK ? mjcf_text(self, node, class_, "joint") : NULL;
-	/* The attribute that it has in place of a joint has been noted. */
-	if (status != STATUS_OK || name == NULL)
+	if (status != STATUS_OK || (name == NULL && acts_elsewhere(node)))
 		return status;
+	if (name == NULL)
+		return node_fail(node, STATUS_MISSING, "joint",
+				 "<%s> acts on nothing: name its joint", node->name);
 	status = names_find(&self->joints, "joint", node, "joint", name, &index);
 	if (status != STATUS_OK)
 		return status;
@@ -105,7 +135,7 @@ static enum status read_actuator(const struct mjcf *self, const struct xml_node 
 		node_note(self->robot, node, &other,
 			  "<%s> is not taken: only a hinge or a slide has a motor", node->name);
 	else
-		drive_joint(self, node, class_, &self->robot->joints.items[index]);
+		return drive_joint(self, node, class_, &self->robot->joints.items[index]);
 	return STATUS_OK;
 }
 

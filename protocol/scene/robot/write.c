@@ -459,11 +459,14 @@ static void write_bodies(struct pen *pen)
 	struct filters filters;
 	collect_filters(robot, &filters);
 	pen_put(pen, "bodies:\n");
+	uint64_t before = pen->text.count;
 	for (uint32_t i = 0; i < robot->geoms.count; i++)
 		if (robot->geoms.items[i].link == ROBOT_NONE && robot->geoms.items[i].collides)
 			write_ground(pen, &filters, &robot->geoms.items[i]);
 	for (uint32_t i = 0; i < robot->links.count; i++)
 		write_link(pen, &filters, i);
+	if (pen->text.count == before)
+		pen_put(pen, "  []\n");
 }
 
 enum status robot_write(const struct robot *self, struct robot_scene *out)

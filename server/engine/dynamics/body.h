@@ -1,5 +1,5 @@
 /* body.h: caches, boxes and lists of one body, shared by the files of dynamics. Private to dynamics
- * and statics.
+ * and statics; queries of a world read them.
  *
  * A body or placement is a row of its table, in use. No function here allocates or fails: rows, sets and
  * events are reserved before (dynamics_body_reserve). */

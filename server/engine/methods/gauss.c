@@ -543,10 +543,22 @@ static bool gear_closes(const struct gauss *self, const struct gauss_island *at)
 	return closes;
 }
 
+/* Whether a locked or limited axis of the island was violated as the step began. */
+static bool joint_opens(const struct gauss *self, const struct gauss_island *at)
+{
+	bool opens = false;
+	ASSERT(at->island.contact_rows <= at->island.taut_from);
+	for (uint32_t i = at->island.contact_rows; i < at->island.taut_from; i++) {
+		double gap = at->island.rows[i].gap;
+		opens |= (may_open(at, i) ? -gap : scalar_abs(gap)) > self->overlap;
+	}
+	return opens;
+}
+
 /* Takes from the velocities, in equal parts, what kinetic energy they have beyond that of the
  * beginning and the work. Bodies move as far as the rows asked, unless joints run away: then the
- * step is shortened as well. */
-static void limit_energy(const struct gauss *self, const struct gauss_island *at)
+ * step is shortened as well, and joints that are off are closed by displacements. */
+static void limit_energy(const struct gauss *self, const struct gauss_island *at, uint32_t index)
 {
 	const struct velocity_step *v = &self->solve;
 	const struct island *members = at->island.island;
@@ -558,9 +570,12 @@ static void limit_energy(const struct gauss *self, const struct gauss_island *at
 	double part = scalar_sqrt(most / after);
 	bool closes = self->solve.joints.gears > 0 && gear_closes(self, at);
 	ASSERT(part <= 1);
+	bool all = at->island.joints == NULL || part > RUNAWAY || closes;
+	if (!all && joint_opens(self, at))
+		self->diverged[index] = true;
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		struct spatial *by = &v->moving[members->slots[i]];
-		if (at->island.joints == NULL || part > RUNAWAY || closes)
+		if (all)
 			v->push[members->slots[i]] = spatial_scale(*by, 1 - part);
 		*by = spatial_scale(*by, part);
 	}
@@ -626,7 +641,7 @@ static enum status solve_island(const struct island *members, uint32_t index, st
 	if (at.island.joints != NULL)
 		velocity_joints_add_results(&at.island, at.x);
 	if (self->separation != SEPARATION_ACCELERATION && is_passive(self, members))
-		limit_energy(self, &at);
+		limit_energy(self, &at, index);
 	return STATUS_OK;
 }
 
@@ -792,7 +807,7 @@ const struct method method_gauss = {
 	.name = "gauss",
 	.summary = "places nearest to those without contact, frictionless and inelastic: towers",
 	.number = 8,
-	.motion = 2,
+	.motion = 3,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_gauss,

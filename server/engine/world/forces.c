@@ -230,7 +230,7 @@ static int compare_islands(const void *x, const void *y, void *context)
 static void collect_points(struct work *self, struct force_contact *contact)
 {
 	struct contact_view views[MANIFOLD_POINTS_MAX];
-	uint32_t count = contact_views(&self->world->tables, contact->row, views);
+	uint32_t count = contact_views(&self->world->dynamics, contact->row, views);
 	double weight = 0;
 	contact->first = self->point_count;
 	contact->friction_at = vec3_zero();

@@ -197,8 +197,7 @@ static enum status check_place(struct check *check, const struct command_JOINT_C
 	if (error.along > VIOLATED || error.about > VIOLATED)
 		return REFUSE(check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
 			      "axis %u is violated by %.3g m or %.3g rad, the limit is %.10g: use "
-			      "place 1, or violated 2 to move "
-			      "the bodies",
+			      "place 1 (in scenes: at), or violated 2 (move) to move the bodies",
 			      error.axis, error.along, error.about, VIOLATED);
 	if (create->violated == JOINT_VIOLATED_STRICT &&
 	    (error.along_speed > VIOLATED || error.about_speed > VIOLATED))

@@ -7,8 +7,10 @@
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
+#include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/piece.h"
+#include "server/engine/geometry/support.h"
 #include "server/engine/linalg/eigen3.h"
 #include "server/engine/math/sym3.h"
 #include "server/engine/world/world.h"
@@ -296,27 +298,79 @@ static int compare_contacts(const void *x, const void *y, void *context)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Points at the bodies' present poses: a manifold may be of an earlier tick, and the step has moved
- * the bodies since. */
-static void view_points(const struct tables *tables, const struct contact_key *key,
-			struct contact_view *out, uint32_t capacity)
+/* The axis and a point of a contact now, in the axes of A's body. */
+struct view_place {
+	vec3 normal, point;
+	double separation; /* m */
+};
+
+/* A point of surfaces that stay with their bodies. */
+static struct view_place view_still(const struct tables *tables, uint32_t row, uint32_t point,
+				    const struct contact_motion *motion)
+{
+	struct contact_place place = contact_place(tables, row, point, motion);
+	return (struct view_place){ tables->contact.normal[row], place.point, place.separation };
+}
+
+/* One of a ball or capsule: what stays with such a body is not the point on its surface, which rolls
+ * away, but the one behind it on its core. The normal goes with the other body, or from ball to ball. */
+static struct view_place view_round(const struct tables *tables, const struct shape *a,
+				    const struct shape *b, uint32_t row, uint32_t point,
+				    const struct contact_motion *motion)
 {
 	const struct contact_table *contact = &tables->contact;
-	const struct body_table *body = &tables->body;
-	uint32_t row = key->row, a = contact_body_a(tables, row), b = contact_body_b(tables, row);
-	pose at = pose_make(body->position[a], body->rotation[a]);
-	pose b_in_a = pose_relative(at, pose_make(body->position[b], body->rotation[b]));
+	ASSERT(row < contact->count && point < contact->point_count[row]);
+	ASSERT(shape_is_round(a) || shape_is_round(b));
+	const double *anchor = &contact->anchor[row][(size_t)3 * point];
+	vec3 normal = contact->normal[row], middle = vec3_make(anchor[0], anchor[1], anchor[2]);
+	double half = 0.5 * contact->separation[row][point], length;
+	double behind_a = shape_is_round(a) ? support_radius(a) : 0;
+	double behind_b = shape_is_round(b) ? support_radius(b) : 0;
+	bool ball_a = a->kind == SHAPE_SPHERE, ball_b = b->kind == SHAPE_SPHERE;
+	vec3 from = vec3_mul_add(middle, normal, -half - behind_a);
+	vec3 to =
+		vec3_add(mat3_mul_vec(motion->turn, vec3_mul_add(middle, normal, half + behind_b)),
+			 motion->shift);
+	if (ball_a && ball_b) {
+		vec3 way = vec3_normalize_length(vec3_sub(to, from), &length);
+		normal = length > 0 ? way : normal;
+	} else if (ball_a || (shape_is_round(a) && !shape_is_round(b))) {
+		normal = mat3_mul_vec(motion->turn, normal);
+	}
+	vec3 p = vec3_mul_add(from, normal, behind_a), q = vec3_mul_add(to, normal, -behind_b);
+	double apart = vec3_dot(normal, vec3_sub(q, p));
+	vec3 at = ball_a   ? vec3_mul_add(p, normal, apart / 2)
+		  : ball_b ? vec3_mul_add(q, normal, -apart / 2)
+			   : vec3_scale(vec3_add(p, q), 0.5);
+	return (struct view_place){ normal, at, apart };
+}
+
+/* Points at the bodies' present poses: a manifold may be of an earlier tick, and the step has moved
+ * the bodies since. */
+static void view_points(const struct dynamics *dynamics, const struct contact_key *key,
+			struct contact_view *out, uint32_t capacity)
+{
+	const struct tables *tables = dynamics->tables;
+	const struct contact_table *contact = &tables->contact;
+	uint32_t row = key->row;
+	const struct shape *shape_a = placement_shape(dynamics, contact->placement_a[row]);
+	const struct shape *shape_b = placement_shape(dynamics, contact->placement_b[row]);
+	pose at = body_pose(tables, contact_body_a(tables, row));
+	pose b_in_a = pose_relative(at, body_pose(tables, contact_body_b(tables, row)));
 	struct contact_motion motion = contact_motion(tables, row, &b_in_a);
+	bool round = shape_is_round(shape_a) || shape_is_round(shape_b);
 	const double *friction = contact->friction_impulse[row];
 	for (uint32_t i = 0; i < MIN_OF((uint32_t)contact->point_count[row], capacity); i++) {
-		struct contact_place place = contact_place(tables, row, i, &motion);
+		struct view_place place =
+			round ? view_round(tables, shape_a, shape_b, row, i, &motion)
+			      : view_still(tables, row, i, &motion);
 		out[i] = (struct contact_view){
 			.a = key->a,
 			.b = key->b,
 			.child_a = key->child_a,
 			.child_b = key->child_b,
 			.point = pose_point(at, place.point),
-			.normal = pose_vector(at, contact->normal[row]),
+			.normal = pose_vector(at, place.normal),
 			.separation = place.separation,
 			.normal_impulse = contact->normal_impulse[row][i],
 			.friction_impulse =
@@ -334,10 +388,11 @@ static struct contact_key key_of(const struct tables *tables, uint32_t row)
 				     contact->child_a[row], contact->child_b[row], row };
 }
 
-uint32_t contact_views(const struct tables *tables, uint32_t row, struct contact_view *out)
+uint32_t contact_views(const struct dynamics *dynamics, uint32_t row, struct contact_view *out)
 {
+	const struct tables *tables = dynamics->tables;
 	struct contact_key key = key_of(tables, row);
-	view_points(tables, &key, out, tables->contact.point_count[row]);
+	view_points(dynamics, &key, out, tables->contact.point_count[row]);
 	return tables->contact.point_count[row];
 }
 
@@ -370,7 +425,7 @@ enum status world_contacts(const struct world *world, body_id body, struct conta
 	ASSERT(found <= rows);
 	sort_items(keys, keys + rows, found, sizeof *keys, compare_contacts, NULL);
 	for (uint32_t i = 0; i < found && points < capacity; i++) {
-		view_points(tables, &keys[i], out + points, capacity - points);
+		view_points(&world->dynamics, &keys[i], out + points, capacity - points);
 		points += MIN_OF((uint32_t)tables->contact.point_count[keys[i].row],
 				 capacity - points);
 	}
@@ -415,11 +470,12 @@ static uint32_t collect_assigned(const struct world *world, uint32_t row, struct
 
 /* Points of a contact with the body it is assigned to as b. If that body is a in the contact's row,
  * normals and friction impulses change direction; the key has the children in the new order. */
-static void view_assigned(const struct tables *tables, const struct contact_key *key,
+static void view_assigned(const struct dynamics *dynamics, const struct contact_key *key,
 			  struct contact_view *out, uint32_t count)
 {
+	const struct tables *tables = dynamics->tables;
 	bool turned = tables->body.id[contact_body_b(tables, key->row)] != key->b;
-	view_points(tables, key, out, count);
+	view_points(dynamics, key, out, count);
 	for (uint32_t i = 0; i < count; i++) {
 		out[i].child_a = key->child_b;
 		out[i].child_b = key->child_a;
@@ -456,7 +512,7 @@ enum status world_assigned_contacts(const struct world *world, body_id body,
 	for (uint32_t i = 0; i < contacts; i++) {
 		uint32_t of = tables->contact.point_count[keys[i].row];
 		if (points < capacity)
-			view_assigned(tables, &keys[i], out + points,
+			view_assigned(&world->dynamics, &keys[i], out + points,
 				      MIN_OF(of, capacity - points));
 		points += of;
 	}

@@ -203,13 +203,14 @@ static enum status check_query(const struct stability_query *query, struct reaso
 		return reason_set(why, STATUS_RANGE, -1, "margin",
 				  "margin is %u: it must be 0 none, 1 load, 2 push or 3 tilt",
 				  query->margin);
-	if (!(query->touch >= 0) || !(query->touch <= LENGTH_MAX) ||
-	    !vec3_is_finite(query->direction))
-		return reason_set(
-			why, STATUS_RANGE, -1, "touch",
-			"touch is %.4g m: it must be at least 0 and finite, and so must a "
-			"direction",
-			query->touch);
+	if (!(query->touch >= 0 && query->touch <= LENGTH_MAX))
+		return reason_set(why, STATUS_RANGE, -1, "touch",
+				  "touch is %.4g m: it must be from 0 to %.4g m", query->touch,
+				  (double)LENGTH_MAX);
+	if (!vec3_is_finite(query->direction))
+		return reason_set(why, STATUS_NOT_FINITE, -1, "direction",
+				  "direction is [%g, %g, %g]: its numbers must be finite",
+				  query->direction.x, query->direction.y, query->direction.z);
 	return STATUS_OK;
 }
 
@@ -224,6 +225,9 @@ enum status world_stability(const struct world *world, const struct stability_qu
 	if (status != STATUS_OK)
 		return status;
 	bool of_body = query->margin == STABILITY_LOAD || query->margin == STABILITY_PUSH;
+	if (of_body && query->body == 0)
+		return reason_set(why, STATUS_MISSING, -1, "body",
+				  "a margin of load or push is that of a body: name one with body");
 	if (of_body) {
 		options.body = dynamics_find_body(&world->dynamics, query->body);
 		if (options.body == DYNAMICS_NONE || query->body == BODY_WALLS)

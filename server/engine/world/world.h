@@ -148,7 +148,7 @@ void walls_remove(struct world *world);
 /* ---- queries.c */
 /* The points of a contact row with their impulses, at the bodies' present poses, into room for
  * MANIFOLD_POINTS_MAX. Returns their number. */
-uint32_t contact_views(const struct tables *tables, uint32_t row, struct contact_view *out);
+uint32_t contact_views(const struct dynamics *dynamics, uint32_t row, struct contact_view *out);
 
 /* ---- apply.c */
 /* Applies the stored batches and the given ones that are due. NO_MEMORY: nothing was applied. */

@@ -459,6 +459,8 @@ static const struct {
 	  "leader", "numbers 0 to 1" },
 	{ "[{name: frame}]", "type: fixed, b: farme, at: [0, 0, 0]", STATUS_MISSING, "b",
 	  "mean 'frame'" },
+	{ NULL, "type: revolute, b: a, at: [0, 0, 0], spring: {hertz: 10001}", STATUS_RANGE,
+	  "hertz", "between 0 and 10000 Hz" },
 	{ NULL, "type: fixed, at: [0, 0, 0]", STATUS_RANGE, "b", "both sides are the world" },
 	{ NULL, "type: fixed, a: a, b: a, at: [0, 0, 0]", STATUS_RANGE, "b", "the same body" },
 	{ NULL, "type: fixed, a: 'a[1]', at: [0, 0, 0]", STATUS_RANGE, "a",

@@ -100,6 +100,15 @@ static const struct {
 	{ "tendon.xml", STATUS_UNSUPPORTED, ":3:|tendons are not supported" },
 	{ "muscle.xml", STATUS_UNSUPPORTED, ":4:|muscles are not supported" },
 	{ "mimic_missing.urdf", STATUS_MISSING, ":5:|no joint that moves has the name 'k'" },
+	{ "negative_damping.urdf", STATUS_RANGE, ":4:|dynamics damping -1|between 0" },
+	{ "negative_stiffness.xml", STATUS_RANGE, ":3:|joint stiffness -5|between 0" },
+	{ "negative_friction.xml", STATUS_RANGE, ":3:|geom friction -1|between 0" },
+	{ "negative_gain.xml", STATUS_RANGE, ":5:|position kp -10|between 0" },
+	{ "condim.xml", STATUS_TYPE, ":3:|geom condim is '2'|1|3|4|6" },
+	{ "half_bits.xml", STATUS_TYPE, ":3:|geom contype must be a whole number" },
+	{ "reversed_force.xml", STATUS_RANGE, ":5:|forcerange [5, -5] of <motor>|below" },
+	{ "no_force.xml", STATUS_RANGE, ":5:|forcerange [0, 0] of <motor>|below" },
+	{ "no_target.xml", STATUS_MISSING, ":5:|<motor> acts on nothing|joint" },
 	{ "cubic.xml", STATUS_UNSUPPORTED, ":7:|coefficient 4 of polycoef is 0.5" },
 	{ "/usr/share/mujoco/model/composite/cloth.xml", STATUS_UNSUPPORTED,
 	  "<composite> is refused" },
@@ -165,6 +174,7 @@ static const struct {
 	{ "balance.xml", ":4:|[1, 1, 4]|balanced" },
 	{ "large_inertia.urdf", ":3:|check the units" },
 	{ "gains.xml", ":6:|dampratio of <position> is not taken" },
+	{ "gear_zero.xml", ":5:|<position> is not taken: with a gear of 0" },
 	{ "margin.xml", ":4:|margin of <geom> is not taken" },
 };
 
@@ -174,6 +184,26 @@ START_TEST(what_is_not_taken_is_told_by_line)
 	ck_assert_ptr_nonnull(scene->notes);
 	ck_assert_msg(has_parts(scene->notes, NOTED[_i].text), "%s: '%s' has not '%s'",
 		      NOTED[_i].file, scene->notes, NOTED[_i].text);
+	scene_destroy(scene);
+}
+END_TEST
+
+START_TEST(a_model_of_nothing_is_an_empty_world)
+{
+	struct scene *scene = load("nothing.xml");
+	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 0);
+	scene_destroy(scene);
+}
+END_TEST
+
+/* An actuator with a gear of 0 drives nothing: it is no motor that holds the joint where it is. */
+START_TEST(a_gear_of_zero_leaves_its_joint_free)
+{
+	struct scene *scene = load("gear_zero.xml");
+	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 1);
+	for (uint32_t i = 0; i < scene->command_count; i++)
+		if (scene->commands[i].op == COMMAND_JOINT_AXIS)
+			ck_assert_uint_eq(scene->commands[i].joint_axis.motor, 0);
 	scene_destroy(scene);
 }
 END_TEST
@@ -554,6 +584,8 @@ static Suite *make(void)
 			    (int)(sizeof NOTED / sizeof *NOTED));
 	suite_add_tcase(suite, traps);
 	TCase *meanings = tcase_create("meanings");
+	tcase_add_test(meanings, a_model_of_nothing_is_an_empty_world);
+	tcase_add_test(meanings, a_gear_of_zero_leaves_its_joint_free);
 	tcase_add_test(meanings, a_fixed_base_keeps_its_names_and_shapes);
 	tcase_add_test(meanings, the_base_is_as_the_user_says);
 	tcase_add_test(meanings, frames_without_mass_become_parts);

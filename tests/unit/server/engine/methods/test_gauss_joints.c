@@ -457,6 +457,28 @@ START_TEST(a_mirrored_truss_moves_mirrored)
 END_TEST
 
 /* A framework goes on to the same bits after a save in mid-swing. */
+/* A bar that is given another length takes it while its weight hangs still, and then carries that weight. */
+START_TEST(a_bar_of_another_length_closes_at_rest)
+{
+	static const double lengths[] = { 0.999, 0.9, 0.3, 1.01, 1.5 };
+	struct world *world = joined_world("gauss", 60, vec3_make(0, -9.81, 0));
+	body_id weight = put_point(world, vec3_make(0, -1, 0), 2, vec3_zero());
+	joint_id bar = put_bar(world, 0, weight);
+	test_step(world, 5);
+	struct command axis = test_command(COMMAND_JOINT_AXIS);
+	axis.joint_axis.joint = bar;
+	axis.joint_axis.mode = JOINT_LOCKED;
+	axis.joint_axis.rest = lengths[_i];
+	test_do(world, &axis);
+	test_step(world, 60);
+	struct joint_view view;
+	ck_assert_int_eq(world_joint(world, bar, &view), STATUS_OK);
+	ck_assert_double_eq_tol(-test_body(world, weight).position.y, lengths[_i], 1e-8);
+	ck_assert_double_eq_tol(view.force.y, 2 * 9.81, 1e-6);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(a_framework_continues_after_a_load)
 {
 	struct world *world = joined_world("gauss", 60, vec3_make(0, -9.81, 0));
@@ -499,6 +521,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, bars_and_contacts_balance);
 	tcase_add_loop_test(tcase, taut_lines_do_not_run_away, 0, 2);
 	tcase_add_test(tcase, a_mirrored_truss_moves_mirrored);
+	tcase_add_loop_test(tcase, a_bar_of_another_length_closes_at_rest, 0, 5);
 	tcase_add_test(tcase, a_framework_continues_after_a_load);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -250,6 +250,68 @@ START_TEST(the_contacts_of_a_resting_box_carry_its_weight)
 }
 END_TEST
 
+/* Makes a body of friction 0 with this spin; a plane stands. */
+static body_id spawn_smooth(enum test_shape shape, vec3 position, vec3 spin)
+{
+	struct attachment item;
+	struct command command = test_spawn_command(world, shape, position, &item);
+	command.spawn.static_friction = command.spawn.dynamic_friction = 0;
+	command.spawn.angular_velocity = spin;
+	if (shape == TEST_PLANE)
+		command.spawn.status = BODY_STATIC;
+	return test_do(world, &command);
+}
+
+/* A ball that spins by a radian a tick where it lies touches the ground at its lowest point, whichever
+ * of both bodies was made first. */
+START_TEST(a_contact_of_a_ball_does_not_turn_with_it)
+{
+	body_id ball = 0, plane = 0;
+	for (int i = 0; i < 2; i++)
+		if (i == _i)
+			plane = spawn_smooth(TEST_PLANE, vec3_zero(), vec3_zero());
+		else
+			ball = spawn_smooth(TEST_SPHERE, vec3_make(0, 0.5, 0), vec3_make(5, 0, 60));
+	test_step(world, 20);
+	struct contact_view point;
+	ck_assert_uint_eq(test_contacts(world, ball, &point, 1), 1);
+	ck_assert(point.a == plane || point.b == plane);
+	vec3 up = vec3_make(0, point.a == plane ? 1 : -1, 0);
+	ck_assert_double_lt(vec3_length(vec3_sub(point.normal, up)), 1e-12);
+	ck_assert_double_lt(vec3_length(point.point), 1e-3);
+	double gap = test_body(world, ball).position.y - 0.5;
+	ck_assert_double_eq_tol(point.separation, gap, 1e-12);
+}
+END_TEST
+
+/* Balls that pass each other are as near as their centres say. */
+START_TEST(a_contact_of_balls_is_between_their_centres)
+{
+	struct rng rng = rng_seeded(5);
+	uint32_t seen = 0;
+	for (int i = 0; i < 40; i++) {
+		vec3 place = vec3_add(random_vector(&rng, 1.2), vec3_make(0, 3, 0));
+		spawn_smooth(TEST_SPHERE, place, random_vector(&rng, 100));
+	}
+	for (int tick = 0; tick < 20; tick++) {
+		struct contact_view points[512];
+		test_step(world, 1);
+		uint32_t count = test_contacts(world, 0, points, 512);
+		for (uint32_t i = 0; i < count; i++) {
+			vec3 a = test_body(world, points[i].a).position;
+			vec3 way = vec3_sub(test_body(world, points[i].b).position, a);
+			double length = vec3_length(way);
+			ck_assert_double_eq_tol(points[i].separation, length - 1, 1e-12);
+			ck_assert_double_eq_tol(vec3_dot(points[i].normal, way), length, 1e-12);
+			vec3 middle = vec3_mul_add(a, way, 0.5);
+			ck_assert_double_lt(vec3_length(vec3_sub(points[i].point, middle)), 1e-12);
+			seen++;
+		}
+	}
+	ck_assert_uint_gt(seen, 100);
+}
+END_TEST
+
 START_TEST(a_list_of_contacts_without_memory_is_refused)
 {
 	test_spawn(world, TEST_PLANE, vec3_zero());
@@ -322,6 +384,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, overlaps_find_the_spheres_within_the_distance);
 	tcase_add_test(tcase, overlaps_find_ground_of_every_kind);
 	tcase_add_test(tcase, the_contacts_of_a_resting_box_carry_its_weight);
+	tcase_add_loop_test(tcase, a_contact_of_a_ball_does_not_turn_with_it, 0, 2);
+	tcase_add_test(tcase, a_contact_of_balls_is_between_their_centres);
 	tcase_add_test(tcase, a_list_of_contacts_without_memory_is_refused);
 	tcase_add_test(tcase, queries_change_no_state);
 	tcase_add_test(tcase, energy_and_momentum_are_sums_over_dynamic_bodies);
