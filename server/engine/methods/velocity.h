@@ -362,8 +362,8 @@ struct velocity_rank {
 };
 /* After the rows' responses: sets self->rank if some depend. NO_MEMORY. */
 MUST_CHECK enum status velocity_rank_find(struct velocity_island *self);
-/* The problem without rows that depend, with b of which the part that no motion reaches is taken out; *left: the
- * most of it, m/s. False: the problem does not have all of these rows. */
+/* The problem without rows that depend, with b of which the part that no motion reaches is taken
+ * out; *left: the most of it, m/s. False: the problem does not have all of these rows. */
 bool velocity_rank_reduce(const struct velocity_island *self,
 			  const struct velocity_problem *problem, struct velocity_problem *out,
 			  double *left);
@@ -484,10 +484,11 @@ static inline bool velocity_is_rotor(const struct velocity_island *self, uint32_
 	return i >= self->contact_rows &&
 	       self->joints[i - self->contact_rows].role == VELOCITY_ROTOR;
 }
-/* m, rad: what the rounds of a motion may leave. Smaller: further rounds correct only rounding; larger: drift,
- * which has to be removed, and velocities that are off by it over h. */
+/* m, rad: what the rounds of a motion may leave. Smaller: further rounds correct only rounding;
+ * larger: drift, which has to be removed, and velocities that are off by it over h. */
 #define VELOCITY_CURVATURE_TOLERANCE 1e-11
-/* The same, where joints are asked to be closed further than by default: a hundredth of that, above rounding. */
+/* The same, where joints are asked to be closed further than by default: a hundredth of that, above
+ * rounding. */
 static inline double velocity_curvature_tolerance(const struct velocity_step *self)
 {
 	double tolerance = self->settings.joint_tolerance;

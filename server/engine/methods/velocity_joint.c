@@ -642,8 +642,8 @@ static double position_error(const struct velocity_step *begin, const struct con
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
 
-/* m, rad. The tolerance of a joint that closes a loop of links in reduced coordinates, whose other joints are
- * exact, is at most this. Larger: rounding opens a loop by as much in some 10⁶ steps. */
+/* m, rad. The tolerance of a joint that closes a loop of links in reduced coordinates, whose other
+ * joints are exact, is at most this. Larger: rounding opens a loop by as much in some 10⁶ steps. */
 #define LOOP_DEPTH 5e-11
 
 /* Whether the joint of a constraint closes a loop of links in reduced coordinates. */
@@ -660,11 +660,12 @@ static bool closes_loop(const struct velocity_step *begin, uint32_t constraint)
 	return false;
 }
 
-/* m, rad: errors of an island's positions that are less are not corrected. Where the settings ask for less than
- * rounding of its coordinates, which no solution passes, that. */
+/* m, rad: errors of an island's positions that are less are not corrected. Where the settings ask
+ * for less than rounding of its coordinates, which no solution passes, that. */
 static double depth_of(const struct velocity_step *begin, const struct island *island)
 {
 	double depth = begin->settings.joint_tolerance, far = 1;
+	ASSERT(depth > 0);
 	if (!(depth < LOOP_DEPTH))
 		return depth;
 	for (uint32_t i = 0; i < island->slot_count; i++)
@@ -676,6 +677,7 @@ static double depth_of(const struct velocity_step *begin, const struct island *i
 static enum status find_depths(struct velocity_step *begin)
 {
 	struct arena *scratch = &begin->step->dynamics->scratch;
+	ASSERT(begin->joints.count > 0);
 	begin->joint_depths = ARENA_ARRAY(scratch, struct velocity_depth, begin->joints.count);
 	if (begin->joint_depths == NULL)
 		return STATUS_NO_MEMORY;

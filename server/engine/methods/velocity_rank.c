@@ -1,11 +1,12 @@
 /* velocity_rank.c: locked axes that depend on others, in islands with reduced coordinates.
  *
- * The rows of a joint that closes a loop in space may depend on each other at every pose at which it is closed,
- * as one of Bricard's five does: some combination z of them moves nothing, Jᵀz = 0. Such rows have a solution only
- * if zᵀb = 0. A motion's last round fulfils that, but not those before, whose curvatures are not exact yet: so the
- * part of b along each z is taken out. What is left is solved by the rows that do not depend, and their impulses are
- * shared out to all: the least ones with this motion, which are those without a part along z. Lengths and angles
- * are compared in units in which each row's J M⁻¹ Jᵀ is 1.
+ * The rows of a joint that closes a loop in space may depend on each other at every pose at which
+ * it is closed, as one of Bricard's five does: some combination z of them moves nothing, Jᵀz = 0.
+ * Such rows have a solution only if zᵀb = 0. A motion's last round fulfils that, but not those
+ * before, whose curvatures are not exact yet: so the part of b along each z is taken out. What is
+ * left is solved by the rows that do not depend, and their impulses are shared out to all: the
+ * least ones with this motion, which are those without a part along z. Lengths and angles are
+ * compared in units in which each row's J M⁻¹ Jᵀ is 1.
  *
  * Which rows depend is found by elimination with pivoting, at each pose anew.
  */
@@ -13,9 +14,9 @@
 
 #include <string.h>
 
-/* 1. A row whose J M⁻¹ Jᵀ is below this part of itself after elimination of those before it depends on them.
- * Larger: poses near those where one more row depends are solved without it, and joints open there; smaller:
- * rounding of the elimination. */
+/* 1. A row whose J M⁻¹ Jᵀ is below this part of itself after elimination of those before it depends
+ * on them. Larger: poses near those where one more row depends are solved without it, and joints
+ * open there; smaller: rounding of the elimination. */
 #define RANK 1e-12
 
 /* More rows are not looked at: what elimination costs grows as their cube. */
@@ -27,11 +28,12 @@ enum { RANK_ROWS_MAX = 64 };
 static bool is_lock(const struct velocity_island *self, uint32_t i)
 {
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+	ASSERT(i >= self->contact_rows && i < self->taut_from);
 	return row->role == VELOCITY_LOCK && velocity_row_acts(row) && !self->tree->still[i];
 }
 
-/* Eliminates the rows of a (count × count, symmetric, of diagonal 1) in `order`, which it finds: those that
- * depend come last. Returns the number of the others. */
+/* Eliminates the rows of a (count × count, symmetric, of diagonal 1) in `order`, which it finds:
+ * those that depend come last. Returns the number of the others. */
 static uint32_t eliminate(double *a, uint32_t count, uint32_t *order)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -73,6 +75,7 @@ static void take_out(const double *z, uint32_t count, double *v)
 static void find_nulls(struct velocity_rank *rank, const double *a, const uint32_t *order)
 {
 	uint32_t count = rank->count, first = count - rank->nulls;
+	ASSERT(rank->nulls > 0 && rank->nulls < count);
 	for (uint32_t n = 0; n < rank->nulls; n++) {
 		double *z = rank->null + (size_t)n * count;
 		memset(z, 0, count * sizeof *z);
@@ -150,6 +153,7 @@ bool velocity_rank_reduce(const struct velocity_island *self,
 			  double *left)
 {
 	struct velocity_rank *rank = self->rank;
+	ASSERT(rank != NULL && rank->nulls > 0);
 	*left = 0;
 	for (uint32_t k = 0; k < rank->count; k++)
 		if (!velocity_row_included(self, problem, rank->row[k]))
@@ -175,6 +179,7 @@ bool velocity_rank_reduce(const struct velocity_island *self,
 void velocity_rank_share(const struct velocity_island *self, double *x)
 {
 	struct velocity_rank *rank = self->rank;
+	ASSERT(rank != NULL && rank->row[0] >= self->contact_rows);
 	for (uint32_t k = 0; k < rank->count; k++)
 		rank->work[k] = x[rank->row[k]] * rank->scale[k];
 	for (uint32_t n = 0; n < rank->nulls; n++)

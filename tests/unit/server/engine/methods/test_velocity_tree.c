@@ -1,7 +1,8 @@
-/* Joints as part of the masses (reduced coordinates) against joints as rows (maximal ones): random mechanisms
- * move the same, and what only reduced coordinates promise. 100 mechanisms of each kind over 1000 steps, with
- * joints closed further (velocity.joint_tolerance), with `make soak-trees`; CAIRN_MECHANISM_METHOD=impact and
- * CK_RUN_CASE=drives run parts of it, and with CAIRN_MECHANISM_GROWTH=1 it says how much mechanisms amplify. */
+/* Joints as part of the masses (reduced coordinates) against joints as rows (maximal ones): random
+ * mechanisms move the same, and what only reduced coordinates promise. 100 mechanisms of each kind
+ * over 1000 steps, with joints closed further (velocity.joint_tolerance), with `make soak-trees`;
+ * CAIRN_MECHANISM_METHOD=impact and CK_RUN_CASE=drives run parts of it, and with
+ * CAIRN_MECHANISM_GROWTH=1 it says how much mechanisms amplify. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/joint.h"
 #include "tests/lib/bricard.h"
