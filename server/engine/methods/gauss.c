@@ -756,6 +756,7 @@ static struct gauss gauss_of(struct step *step)
 	self.solve.settings.accelerations = true;
 	self.solve.settings.printed = false;
 	self.solve.settings.tolerance = TOLERANCE;
+	self.solve.settings.joint_tolerance = VELOCITY_DEPTH;
 	self.solve.settings.dense_rows = DENSE_ROWS;
 	self.solve.settings.proximal_rounds = PROXIMAL_ROUNDS;
 	self.options.anew = true;

@@ -74,6 +74,7 @@ struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
 		.dense_rows = to_count(parameter[PARAMETER_VELOCITY_DENSE_ROWS]),
 		.rounds_max = to_count(parameter[PARAMETER_REFLECTION_ROUNDS]),
 		.push_speed = parameter[PARAMETER_PUSH_SPEED],
+		.joint_tolerance = parameter[PARAMETER_JOINT_TOLERANCE],
 		.restitution_speed = parameter[PARAMETER_RESTITUTION_SPEED],
 	};
 	if (method.core == VELOCITY_PROJECTION)

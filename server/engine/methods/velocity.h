@@ -56,8 +56,9 @@ struct velocity_settings {
 	/* Solutions after the compliant one of rows that have none or are too dependent, each without the
 	 * compliance's force at the one before: they lead to rigid rows. */
 	uint32_t proximal_rounds;
-	double tolerance;  /* 1: of the solvers, where rows have no noise; 0: their default */
-	double push_speed; /* m/s, greatest speed at which penetration is removed */
+	double tolerance;	/* 1: of the solvers, where rows have no noise; 0: their default */
+	double push_speed;	/* m/s, greatest speed at which penetration is removed */
+	double joint_tolerance; /* m, rad: errors of joints' rows up to this are not corrected */
 	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 
@@ -78,6 +79,11 @@ struct velocity_outcome {
 /* Impulse of a contact point, N·s: along the normal and the two tangents of row_frame. */
 struct velocity_impulse {
 	double normal, tangent[2];
+};
+
+/* m, rad: errors of a joint's positions at the end of a motion up to these are not corrected. */
+struct velocity_depth {
+	double lock, limit;
 };
 
 struct velocity_step {
@@ -110,6 +116,7 @@ struct velocity_step {
 	/* By joint: impulses of this step so far. Until velocity_joints_finish_results a torque is
 	 * about b's anchor where it acted. */
 	struct joint_result *joint_results;
+	struct velocity_depth *joint_depths; /* by joint, from velocity_joints_project on */
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, and one more; ascending */
 	struct islands islands;
@@ -272,7 +279,9 @@ struct velocity_island {
 	double tolerance;	    /* 1, of solvers; 0: their default */
 	struct mass_operator mass;  /* the step's, or that of the island's trees */
 	struct velocity_tree *tree; /* NULL: locked axes are rows */
-	double *a;		    /* dense: count × count; NULL: sparse */
+	struct velocity_rank
+		*rank; /* NULL: no locked axis depends on others, or that is not known */
+	double *a;     /* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
 
@@ -338,6 +347,28 @@ MUST_CHECK enum status velocity_island_coordinates(struct velocity_island *self,
 /* Solves the problem; residual, iterations and fallbacks go to the outcome. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_solve(struct velocity_island *self,
 					     const struct velocity_problem *problem);
+
+/* ---- velocity_rank.c: locked axes that depend on others, in islands with reduced coordinates */
+
+struct velocity_rank {
+	uint32_t count, nulls; /* rows of locked axes, and how many of them depend on others */
+	uint32_t *row;	       /* of the island */
+	double *scale;	       /* √(J M⁻¹ Jᵀ) */
+	uint32_t *dependent;   /* nulls of these rows, without which the others have all of them */
+	double *null; /* nulls × count, orthonormal: combinations that move nothing, by row times scale */
+	/* Of the problem without them, and scratch. */
+	double *b, *work;
+	bool *selected;
+};
+/* After the rows' responses: sets self->rank if some depend. NO_MEMORY. */
+MUST_CHECK enum status velocity_rank_find(struct velocity_island *self);
+/* The problem without rows that depend, with b of which the part that no motion reaches is taken
+ * out; *left: the most of it, m/s. False: the problem does not have all of these rows. */
+bool velocity_rank_reduce(const struct velocity_island *self,
+			  const struct velocity_problem *problem, struct velocity_problem *out,
+			  double *left);
+/* Shares x out to all of these rows: the least impulses with the same motion. */
+void velocity_rank_share(const struct velocity_island *self, double *x);
 
 /* ---- velocity_sparse.c: velocity_island_solve for large islands. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_sparse(struct velocity_island *self,
@@ -453,9 +484,18 @@ static inline bool velocity_is_rotor(const struct velocity_island *self, uint32_
 	return i >= self->contact_rows &&
 	       self->joints[i - self->contact_rows].role == VELOCITY_ROTOR;
 }
-/* m, rad. Smaller: further rounds of a motion correct only rounding; larger: drift, which has to be
- * removed. */
+/* m, rad: what the rounds of a motion may leave. Smaller: further rounds correct only rounding;
+ * larger: drift, which has to be removed, and velocities that are off by it over h. */
 #define VELOCITY_CURVATURE_TOLERANCE 1e-11
+/* The same, where joints are asked to be closed further than by default: a hundredth of that, above
+ * rounding. */
+static inline double velocity_curvature_tolerance(const struct velocity_step *self)
+{
+	double tolerance = self->settings.joint_tolerance;
+	return tolerance < VELOCITY_DEPTH
+		       ? scalar_clamp(0.01 * tolerance, 1e-14, VELOCITY_CURVATURE_TOLERANCE)
+		       : VELOCITY_CURVATURE_TOLERANCE;
+}
 enum {
 	/* Rounds of the motion, each a solution of the island; joints that turn by 0.1 rad in a step
 	 * need 3 or 4. Fewer: fast joints lose energy. */

@@ -218,7 +218,9 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 enum status velocity_island_respond(struct velocity_island *self)
 {
 	row_system_make(&self->system, &self->mass, self->rows, self->count);
-	if (self->tree != NULL && velocity_tree_find_still(self) != STATUS_OK)
+	self->rank = NULL;
+	if (self->tree != NULL &&
+	    (velocity_tree_find_still(self) != STATUS_OK || velocity_rank_find(self) != STATUS_OK))
 		return STATUS_NO_MEMORY;
 	if (!self->outcome->dense)
 		return STATUS_OK;
@@ -554,13 +556,15 @@ static double violation_of(const struct dense_problem *dense)
 double velocity_tolerance(const struct velocity_island *self,
 			  const struct velocity_problem *problem)
 {
-	double size = 0;
+	double size = 0, least = TOLERANCE, joints = self->step->settings.joint_tolerance;
 	if (!(self->noise > 0))
 		return self->step->settings.tolerance;
+	if (joints < VELOCITY_DEPTH) /* joints that are closed further are solved as much further */
+		least *= joints / VELOCITY_DEPTH;
 	for (uint32_t i = 0; i < self->count; i++)
 		if (velocity_row_included(self, problem, i))
 			size = scalar_max(size, scalar_abs(problem->b[i]));
-	return size > 0 ? scalar_clamp(self->noise / size, TOLERANCE, 1) : 0;
+	return size > 0 ? scalar_clamp(self->noise / size, least, 1) : 0;
 }
 
 /* The largest change of a body's velocity by x, m/s. */
@@ -611,11 +615,8 @@ static bool any_included(const struct velocity_island *self, const struct veloci
 	return false;
 }
 
-enum status velocity_island_solve(struct velocity_island *self,
-				  const struct velocity_problem *problem)
+static enum status solve(struct velocity_island *self, const struct velocity_problem *problem)
 {
-	if (self->tree != NULL && !any_included(self, problem))
-		return STATUS_OK;
 	self->tolerance = velocity_tolerance(self, problem);
 	if (!self->outcome->dense)
 		return velocity_island_sparse(self, problem);
@@ -662,4 +663,22 @@ enum status velocity_island_solve(struct velocity_island *self,
 	for (uint32_t i = 0; i < dense.count; i++)
 		problem->x[dense.row[i]] = dense.x[i];
 	return STATUS_OK;
+}
+
+enum status velocity_island_solve(struct velocity_island *self,
+				  const struct velocity_problem *problem)
+{
+	struct velocity_problem reduced;
+	double left;
+	if (self->tree != NULL && !any_included(self, problem))
+		return STATUS_OK;
+	if (self->rank == NULL || !velocity_rank_reduce(self, problem, &reduced, &left))
+		return solve(self, problem);
+	enum status status = solve(self, &reduced);
+	velocity_rank_share(self, problem->x);
+	self->outcome->dependent = true;
+	self->outcome->residual = scalar_max(self->outcome->residual, left);
+	self->outcome->fallbacks +=
+		left * self->step->step->dt > self->step->settings.joint_tolerance;
+	return status;
 }

@@ -51,6 +51,10 @@
 /* 1. Rounding error of an island's rows, as a part of its greatest coordinate and speed. */
 #define ROUNDING 0x1p-50
 
+/* 1. Rows' positions are not solved to less than this part of a metre, a radian and an island's greatest
+ * coordinate. Smaller: rounds of the projection correct rounding. */
+#define ATTAINED 0x1p-47
+
 /* 1. A locked row whose diagonal, after elimination of the rows before it, is below this part depends
  * on them. */
 #define RANK 1e-12
@@ -432,6 +436,7 @@ static double measure_curvature(const struct velocity_island *self, const double
 				struct row_list *list, double *b)
 {
 	double worst = 0, h = self->step->step->dt;
+	double tolerance = velocity_curvature_tolerance(self->step);
 	try_motion(self, x, list);
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
@@ -444,8 +449,8 @@ static double measure_curvature(const struct velocity_island *self, const double
 		bool holds = joint->lower < x[i] && x[i] < joint->upper;
 		b[i] += more;
 		joint->curvature += more;
-		if (holds || (joint->role == VELOCITY_LIMIT &&
-			      gap < scalar_min(row->gap, 0) - VELOCITY_CURVATURE_TOLERANCE))
+		if (holds ||
+		    (joint->role == VELOCITY_LIMIT && gap < scalar_min(row->gap, 0) - tolerance))
 			worst = scalar_max(worst, h * scalar_abs(more));
 	}
 	return worst;
@@ -495,11 +500,14 @@ enum status velocity_joints_solve_motion(struct velocity_island *self, bool *sel
 			least = worst;
 			last = round;
 		}
-		if (!(worst > VELOCITY_CURVATURE_TOLERANCE) || round == VELOCITY_CURVATURE_ROUNDS)
+		if (!(worst > velocity_curvature_tolerance(self->step)) ||
+		    round == VELOCITY_CURVATURE_ROUNDS)
 			return STATUS_OK;
 		if (round == 0)
 			memcpy(straight, x, self->count * sizeof *x);
 		if (round - last > VELOCITY_ROUNDS_WITHOUT_GAIN_MAX) {
+			if (!(worst > VELOCITY_CURVATURE_TOLERANCE))
+				return STATUS_OK; /* rounding */
 			/* Bodies turn too far in this step for rounds to converge: straight. */
 			memcpy(x, straight, self->count * sizeof *x);
 			return STATUS_OK;
@@ -634,22 +642,62 @@ static double position_error(const struct velocity_step *begin, const struct con
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
 
-/* m, rad. VELOCITY_DEPTH of a joint that closes a loop of links in reduced coordinates, whose other
- * joints are exact. Larger: rounding opens a loop by as much in some 10⁶ steps. */
+/* m, rad. The tolerance of a joint that closes a loop of links in reduced coordinates, whose other
+ * joints are exact, is at most this. Larger: rounding opens a loop by as much in some 10⁶ steps. */
 #define LOOP_DEPTH 5e-11
 
-/* m, rad: up to this, the positions of a joint's locked axes are not corrected. */
-static double depth_of_locks(const struct velocity_step *begin, uint32_t constraint)
+/* Whether the joint of a constraint closes a loop of links in reduced coordinates. */
+static bool closes_loop(const struct velocity_step *begin, uint32_t constraint)
 {
 	ASSERT(constraint >= begin->contact_count && constraint < begin->constraint_count);
 	const struct constraint *joint = &begin->constraints[constraint];
 	const uint32_t slots[] = { joint->body_a, joint->body_b };
 	if (begin->trees == NULL || joint->kind != &constraint_joint)
-		return VELOCITY_DEPTH;
+		return false;
 	for (uint32_t k = 0; k < COUNT_OF(slots); k++)
 		if (slots[k] != ROW_NO_BODY && begin->trees->link_of[slots[k]] != TREE_NONE)
-			return LOOP_DEPTH;
-	return VELOCITY_DEPTH;
+			return true;
+	return false;
+}
+
+/* m, rad: errors of an island's positions that are less are not corrected. Where the settings ask
+ * for less than rounding of its coordinates, which no solution passes, that. */
+static double depth_of(const struct velocity_step *begin, const struct island *island)
+{
+	double depth = begin->settings.joint_tolerance, far = 1;
+	ASSERT(depth > 0);
+	if (!(depth < LOOP_DEPTH))
+		return depth;
+	for (uint32_t i = 0; i < island->slot_count; i++)
+		far = scalar_max(far, vec3_length(begin->motions[island->slots[i]].centre));
+	return scalar_clamp(ATTAINED * far, depth, LOOP_DEPTH);
+}
+
+/* Fills `joint_depths`. NO_MEMORY. */
+static enum status find_depths(struct velocity_step *begin)
+{
+	struct arena *scratch = &begin->step->dynamics->scratch;
+	ASSERT(begin->joints.count > 0);
+	begin->joint_depths = ARENA_ARRAY(scratch, struct velocity_depth, begin->joints.count);
+	if (begin->joint_depths == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < begin->joints.count;
+	     i++) /* those that nothing moves are in no island */
+		begin->joint_depths[i] = (struct velocity_depth){ 0, 0 };
+	for (uint32_t i = 0; i < begin->islands.count; i++) {
+		const struct island *island = &begin->islands.items[i];
+		double depth = depth_of(begin, island);
+		for (uint32_t k = 0; k < island->constraint_count; k++) {
+			uint32_t c = island->constraints[k];
+			if (c < begin->contact_count)
+				continue;
+			struct velocity_depth *to = &begin->joint_depths[c - begin->contact_count];
+			*to = (struct velocity_depth){ depth, depth };
+			if (closes_loop(begin, c))
+				to->lock = scalar_min(depth, LOOP_DEPTH);
+		}
+	}
+	return STATUS_OK;
 }
 
 /* b of the displacement that corrects the joints' positions and keeps contacts and limits open; whether
@@ -671,7 +719,9 @@ static bool set_projection_targets(const struct velocity_island *self,
 		uint32_t index = begin->rows.blocks[self->block[i]].first + self->place[i];
 		uint32_t constraint = begin->rows.blocks[self->block[i]].constraint;
 		double by = position_error(begin, row, index, constraint);
-		off |= scalar_abs(by) > (lock ? depth_of_locks(begin, constraint) : VELOCITY_DEPTH);
+		const struct velocity_depth *depth =
+			&begin->joint_depths[constraint - begin->contact_count];
+		off |= scalar_abs(by) > (lock ? depth->lock : depth->limit);
 		b[i] += by / h;
 	}
 	return off;
@@ -713,7 +763,8 @@ static enum status project_island(const struct island *members, uint32_t index, 
 /* Whether some joint's position is off in this state by more than its depth. */
 static bool any_position_error(const struct velocity_step *self, const struct velocity_step *begin)
 {
-	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
+	for (uint32_t c = self->contact_count; c < self->constraint_count; c++) {
+		const struct velocity_depth *depth = &begin->joint_depths[c - self->contact_count];
 		for (uint32_t b = self->first_block[c]; b < self->first_block[c + 1]; b++) {
 			const struct row_block *block = &self->rows.blocks[b];
 			if (velocity_block_is_held(self, b))
@@ -724,10 +775,11 @@ static bool any_position_error(const struct velocity_step *self, const struct ve
 				bool holds = lock || row->set == ROW_POSITIVE;
 				if (holds && row_can_move(self, row) &&
 				    scalar_abs(position_error(begin, row, i, c)) >
-					    (lock ? depth_of_locks(begin, c) : VELOCITY_DEPTH))
+					    (lock ? depth->lock : depth->limit))
 					return true;
 			}
 		}
+	}
 	return false;
 }
 
@@ -737,7 +789,8 @@ enum status velocity_joints_project(struct velocity_step *begin)
 	ASSERT(begin->joints.count > 0);
 	begin->end_outcomes =
 		arena_push_zero(scratch, begin->islands.count * sizeof *begin->end_outcomes);
-	if (begin->end_outcomes == NULL || velocity_trees_close(begin) != STATUS_OK)
+	if (begin->end_outcomes == NULL || find_depths(begin) != STATUS_OK ||
+	    velocity_trees_close(begin) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0; round < VELOCITY_PROJECTION_ROUNDS; round++) {
 		struct velocity_step end;

@@ -445,6 +445,7 @@ static double bend_joint_rows(const struct velocity_island *self, uint32_t const
 {
 	ASSERT(first >= self->contact_rows && first + count <= self->taut_from);
 	double worst = 0, h = self->step->step->dt;
+	double tolerance = velocity_curvature_tolerance(self->step);
 	bool any = false;
 	for (uint32_t i = first; i < first + count; i++)
 		any |= bends(self, i);
@@ -463,8 +464,8 @@ static double bend_joint_rows(const struct velocity_island *self, uint32_t const
 		joint->curvature += more;
 		bool holds = (joint->lower < x[i] && x[i] < joint->upper) ||
 			     joint->role == VELOCITY_ROTOR;
-		if (holds || (joint->role == VELOCITY_LIMIT &&
-			      gap < scalar_min(before, 0) - VELOCITY_CURVATURE_TOLERANCE))
+		if (holds ||
+		    (joint->role == VELOCITY_LIMIT && gap < scalar_min(before, 0) - tolerance))
 			worst = scalar_max(worst, h * scalar_abs(more));
 	}
 	return worst;
@@ -551,7 +552,8 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 	struct arena *arena = self->arena;
 	struct velocity_problem motion = { selected, b, x };
 	struct row_list list;
-	double least = __builtin_inf(), *straight = ALLOCATE(double, self->count);
+	double tolerance = velocity_curvature_tolerance(self->step), least = __builtin_inf();
+	double *straight = ALLOCATE(double, self->count);
 	bool *again = ALLOCATE(bool, self->count), was_near = false, depends = false;
 	if (straight == NULL || again == NULL || allocate_joint_rows(arena, &list) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -567,8 +569,8 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		enum status status = velocity_island_solve(self, &motion);
 		if (status != STATUS_OK)
 			return status;
-		/* Rows that depend on others, as those of Bricard's loop, and whose curvatures are not
-		 * exact yet: rounds go on from the solution of least error. */
+		/* Rows that nearly depend on others (velocity_rank.c: those that do are none), and whose
+		 * curvatures are not exact yet: rounds go on from the solution of least error. */
 		bool fell = self->outcome->fallbacks != before.fallbacks;
 		depends |= fell;
 		if (round == 0)
@@ -581,13 +583,16 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		}
 		if (!(worst > ROUNDING) || round == VELOCITY_CURVATURE_ROUNDS)
 			return STATUS_OK;
-		bool near = !(worst > VELOCITY_CURVATURE_TOLERANCE);
-		bool stalls = !near && round - last > VELOCITY_ROUNDS_WITHOUT_GAIN_MAX;
+		bool stalls = round - last > VELOCITY_ROUNDS_WITHOUT_GAIN_MAX;
+		bool near = !(worst > (stalls ? VELOCITY_CURVATURE_TOLERANCE : tolerance));
+		stalls &= !near;
 		if (stalls && depends && !(worst > DEPENDENT))
 			return STATUS_OK;
-		/* Fallbacks of a solution that another one replaces do not count. */
+		/* Fallbacks and violations of a solution that another one replaces do not count. */
 		if (fell && round > 0)
 			*self->outcome = before;
+		if (self->rank != NULL)
+			self->outcome->residual = before.residual;
 		if (stalls) {
 			go_straight(self, straight, x);
 			return STATUS_OK;

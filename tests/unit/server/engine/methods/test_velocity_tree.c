@@ -1,6 +1,8 @@
-/* Joints as part of the masses (reduced coordinates) against joints as rows (maximal ones): random mechanisms
- * move the same, and what only reduced coordinates promise. 100 mechanisms over 1000 steps with
- * `make soak-trees`. */
+/* Joints as part of the masses (reduced coordinates) against joints as rows (maximal ones): random
+ * mechanisms move the same, and what only reduced coordinates promise. 100 mechanisms of each kind
+ * over 1000 steps, with joints closed further (velocity.joint_tolerance), with `make soak-trees`;
+ * CAIRN_MECHANISM_METHOD=impact and CK_RUN_CASE=drives run parts of it, and with
+ * CAIRN_MECHANISM_GROWTH=1 it says how much mechanisms amplify. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/joint.h"
 #include "tests/lib/bricard.h"
@@ -9,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const METHODS[] = { "lcp", "projection", "reflection", "impact" };
 
@@ -23,7 +26,10 @@ static uint32_t from_environment(const char *name, uint32_t otherwise)
 static struct world *make_world(const char *method, uint32_t rate, int coordinates)
 {
 	struct world *world = joined_world(method, rate, vec3_make(0, -9.81, 0));
+	const char *tolerance = getenv("CAIRN_MECHANISM_TOLERANCE");
 	joined_set(world, "articulated.coordinates", coordinates);
+	if (tolerance != NULL)
+		joined_set(world, "velocity.joint_tolerance", strtod(tolerance, NULL));
 	return world;
 }
 
@@ -31,6 +37,7 @@ static struct world *make_world(const char *method, uint32_t rate, int coordinat
 
 /* What a mechanism has beside its tree. */
 enum extras { NOTHING, DRIVES, LOOPS, FLOATING };
+static const char *const KINDS[] = { "trees", "drives", "loops", "floating" };
 
 static void set_random_axes(struct world *world, struct rng *rng, joint_id joint,
 			    enum joint_type type, uint32_t drives)
@@ -166,9 +173,13 @@ static double growth_of(const char *method, enum extras extras, uint64_t seed, u
 static void compare_mechanisms(const char *method, enum extras extras, uint32_t count,
 			       uint32_t steps)
 {
-	/* Joints that are rows drift by up to 1e-9 each (VELOCITY_DEPTH), and a mechanism amplifies that
+	/* Joints that are rows drift by up to velocity.joint_tolerance each, and a mechanism amplifies that
 	 * with time. */
 	uint32_t rate = from_environment("CAIRN_MECHANISM_RATE", 1000);
+	double furthest = 0;
+	const char *only = getenv("CAIRN_MECHANISM_METHOD");
+	if (only != NULL && strcmp(only, method) != 0)
+		return;
 	for (uint32_t k = 0; k < count; k++) {
 		struct world *worlds[2];
 		body_id bodies[2][BODIES];
@@ -188,18 +199,20 @@ static void compare_mechanisms(const char *method, enum extras extras, uint32_t 
 			told += world_stats(worlds[1]).islands_reduced;
 			ck_assert_uint_eq(world_stats(worlds[0]).islands_reduced, 0);
 		}
-		if (getenv("CAIRN_MECHANISMS") != NULL)
-			printf("# %s %d %u: apart %.2g, joints %.2g, grows %.2g times\n", method,
-			       extras, k, off, error,
+		if (getenv("CAIRN_MECHANISM_GROWTH") != NULL)
+			printf("# %s %s %u grows %.2g times\n", method, KINDS[extras], k,
 			       growth_of(method, extras, check_seed() * 1000 + k, rate, steps));
+		furthest = scalar_max(furthest, off);
 		ck_assert_uint_gt(told, 0);
-		ck_assert_msg(off <= (steps > 100 ? 1e-8 : 1e-9), "%s, mechanism %u: %g apart",
-			      method, k, off);
+		ck_assert_msg(off <= 1e-9, "%s, mechanism %u: %g apart", method, k, off);
 		/* Limits and loops are rows, and as exact as rows are. */
 		ck_assert_double_le(error, extras == NOTHING ? 1e-12 : 1e-9);
 		world_destroy(worlds[0]);
 		world_destroy(worlds[1]);
 	}
+	if (getenv("CAIRN_MECHANISMS") != NULL)
+		printf("# %s: %u %s over %u steps, %.2g apart at most\n", method, count,
+		       KINDS[extras], steps, furthest);
 }
 
 START_TEST(trees_move_as_rows_would_move_them)
@@ -220,6 +233,52 @@ START_TEST(loops_close_as_rows_would_close_them)
 {
 	compare_mechanisms(METHODS[_i], LOOPS, from_environment("CAIRN_MECHANISMS", 3),
 			   from_environment("CAIRN_MECHANISM_STEPS", 30));
+}
+END_TEST
+
+/* Rows close their joints as far as asked: limits, and loops in reduced coordinates, as well. */
+START_TEST(joints_are_closed_as_far_as_asked)
+{
+	static const double ASKED[] = { 1e-6, 1e-9, 1e-12 };
+	double off[2][COUNT_OF(ASKED)];
+	for (uint32_t i = 0; i < 2 * COUNT_OF(ASKED); i++) {
+		double asked = ASKED[i / 2], *worst = &off[i % 2][i / 2];
+		struct world *world = make_world(METHODS[_i], 240, i % 2 == 0 ? MAXIMAL : REDUCED);
+		body_id bodies[BODIES];
+		joined_set(world, "velocity.joint_tolerance", asked);
+		make_mechanism(world, check_seed(), BODIES, i % 2 == 0 ? DRIVES : LOOPS, bodies);
+		*worst = 0;
+		for (uint32_t step = 0; step < 60; step++) {
+			test_step(world, 1);
+			*worst = scalar_max(*worst, world_stats(world).joint_error);
+		}
+		ck_assert_msg(*worst <= asked, "%g", *worst);
+		world_destroy(world);
+	}
+	ck_assert_double_gt(off[0][1], 1e-12);
+}
+END_TEST
+
+/* Where rounding is more than what is asked for, steps end, and joints are as exact as numbers there are. */
+START_TEST(joints_far_away_are_closed_as_far_as_numbers_are)
+{
+	struct world *world = make_world(METHODS[_i], 240, MAXIMAL);
+	body_id last = 0;
+	joined_set(world, "velocity.joint_tolerance", 1e-14);
+	for (uint32_t i = 0; i < 3; i++) {
+		body_id next = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
+									.at = { 1e4 + i, 1e4, 0 },
+									.mass = 1 });
+		joined_join(world, JOINT_SPHERICAL, last, next, vec3_make(1e4 + i - 0.5, 1e4, 0),
+			    quat_identity());
+		last = next;
+	}
+	for (uint32_t step = 0; step < 60; step++) {
+		test_step(world, 1);
+		ck_assert_double_le(world_stats(world).joint_error, 1e-10);
+	}
+	ck_assert_uint_eq(world_stats(world).fallbacks_total, 0);
+	world_destroy(world);
 }
 END_TEST
 
@@ -297,18 +356,62 @@ START_TEST(a_joint_reports_the_same_force_and_torque)
 }
 END_TEST
 
+/* Three links between two hinges of the world, of one freedom, which motors turn at two rates. */
 START_TEST(a_fallback_of_the_last_solution_is_told)
 {
-	/* Bricard's loop from rest. The straight motion holds all rows. The one with curvature cannot: one
-	 * row of the closure depends on the others, and says what they do not. */
-	struct world *world = bricard_world();
-	joined_set(world, "articulated.coordinates", REDUCED);
+	struct world *world = make_world(METHODS[_i], 240, REDUCED);
+	const vec3 pins[] = { { 0, 0, 0 }, { 0, 1, 0 }, { 2, 1.5, 0 }, { 2, 0, 0 } };
+	body_id before = 0;
+	for (uint32_t i = 0; i < COUNT_OF(pins); i++) {
+		body_id link = 0;
+		if (i + 1 < COUNT_OF(pins))
+			link = joined_put(world, (struct joined_thing){
+							 .shape = TEST_BOX,
+							 .at = vec3_lerp(pins[i], pins[i + 1], 0.5),
+							 .mass = 1 });
+		struct command drive = joined_axis(
+			joined_join(world, JOINT_REVOLUTE, before, link, pins[i], joined_about_z()),
+			3);
+		drive.joint_axis.motor = JOINT_MOTOR_VELOCITY;
+		drive.joint_axis.target = i == 0 ? 1 : 2;
+		if (i < 2)
+			test_do(world, &drive);
+		before = link;
+	}
 	test_step(world, 1);
 	struct world_stats stats = world_stats(world);
 	ck_assert_uint_eq(stats.islands_reduced, 1);
-	ck_assert_double_gt(stats.residual, 1e-8);
-	ck_assert_uint_eq(stats.fallbacks, 1);
-	ck_assert_double_le(stats.joint_error, 1e-10);
+	ck_assert_uint_ge(stats.fallbacks, 1);
+	ck_assert_double_gt(stats.residual, 0.01);
+	test_check(world);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_loop_of_dependent_rows_keeps_its_energy)
+{
+	/* Bricard's linkage: one of the five rows of its closure depends on the others at every pose. */
+	struct world *world = bricard_world();
+	struct command method = test_command(COMMAND_METHOD);
+	double most = 0;
+	joined_set(world, "articulated.coordinates", REDUCED);
+	method.method.name = test_text(METHODS[_i]);
+	test_do(world, &method);
+	for (uint32_t step = 0; step < 184; step++) { /* two swings */
+		test_step(world, 1);
+		struct world_stats stats = world_stats(world);
+		struct world_energy energy = world_energy(world);
+		most = scalar_max(most, energy.kinetic);
+		ck_assert_uint_eq(stats.islands_reduced, 1);
+		ck_assert_uint_eq(stats.islands_dependent, 1);
+		ck_assert_double_le(stats.joint_error, 1e-10);
+		ck_assert_double_le(scalar_abs(energy.kinetic + energy.potential), 0.05);
+	}
+	struct world_energy end = world_energy(world);
+	ck_assert_double_gt(most, 50);
+	ck_assert_double_le(end.kinetic, 0.01);
+	ck_assert_double_le(scalar_abs(end.kinetic + end.potential), 1e-6);
+	ck_assert_uint_eq(world_stats(world).fallbacks_total, 0);
 	world_destroy(world);
 }
 END_TEST
@@ -443,18 +546,27 @@ END_TEST
 static Suite *make(void)
 {
 	Suite *suite = suite_create("velocity_tree");
-	TCase *agree = tcase_create("agree");
-	tcase_set_timeout(agree, 600);
-	tcase_add_loop_test(agree, trees_move_as_rows_would_move_them, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(agree, drives_move_trees_as_rows_would, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(agree, loops_close_as_rows_would_close_them, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(agree, a_joint_reports_the_same_force_and_torque, 0, COUNT_OF(METHODS));
-	suite_add_tcase(suite, agree);
+	const TTest *const AGREE[] = { trees_move_as_rows_would_move_them,
+				       drives_move_trees_as_rows_would,
+				       loops_close_as_rows_would_close_them };
+	for (uint32_t k = 0; k < COUNT_OF(AGREE); k++) {
+		TCase *agree = tcase_create(KINDS[k]);
+		tcase_set_timeout(agree, 600);
+		tcase_add_loop_test(agree, AGREE[k], 0, COUNT_OF(METHODS));
+		suite_add_tcase(suite, agree);
+	}
 	TCase *promise = tcase_create("promise");
+	tcase_add_loop_test(promise, a_joint_reports_the_same_force_and_torque, 0,
+			    COUNT_OF(METHODS));
+	tcase_add_loop_test(promise, joints_are_closed_as_far_as_asked, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(promise, joints_far_away_are_closed_as_far_as_numbers_are, 0,
+			    COUNT_OF(METHODS));
 	tcase_add_loop_test(promise, joints_of_a_falling_chain_do_not_drift, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(promise, a_floating_mechanism_keeps_its_momenta, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(promise, a_mechanism_lands_and_lies_as_with_rows, 0, 1);
-	tcase_add_test(promise, a_fallback_of_the_last_solution_is_told);
+	tcase_add_loop_test(promise, a_fallback_of_the_last_solution_is_told, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(promise, a_loop_of_dependent_rows_keeps_its_energy, 0,
+			    COUNT_OF(METHODS));
 	suite_add_tcase(suite, promise);
 	TCase *choice = tcase_create("choice");
 	tcase_add_test(choice, the_choice_is_by_structure_and_told);
