@@ -162,8 +162,11 @@ static void time_robot(const char *file, bool servos)
 		const char *method, *parameter;
 		double value;
 	} WAYS[] = {
-		{ "soft-step", NULL, 0 }, { "soft-step", "soft_step.substeps", 1 },
-		{ "lcp", NULL, 0 },	  { "lcp", "articulated.coordinates", 2 },
+		{ "soft-step", NULL, 0 },
+		{ "soft-step", "articulated.coordinates", 2 },
+		{ "soft-step", "soft_step.substeps", 1 },
+		{ "lcp", NULL, 0 },
+		{ "lcp", "articulated.coordinates", 2 },
 		{ "impact", NULL, 0 },
 	};
 	for (uint32_t m = 0; m < COUNT_OF(WAYS); m++) {

@@ -69,6 +69,12 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
+	server/engine/methods/soft_tree.c \
+	server/engine/methods/soft_tree.h \
+	server/engine/methods/soft_tree_drive.c \
+	server/engine/methods/soft_tree_plan.c \
+	server/engine/methods/soft_tree_rows.c \
+	server/engine/methods/soft_tree_step.c \
 	server/engine/methods/soft_vector.h \
 	server/engine/methods/soft_wide.c \
 	server/engine/methods/soft_wide.h \
@@ -132,6 +138,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_velocity_tree \
 	tests/unit/server/engine/methods/test_tree_landing \
+	tests/unit/server/engine/methods/test_soft_tree \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \

@@ -362,17 +362,22 @@ static void measure_block(struct soft_step *step, uint32_t i)
 	}
 }
 
+void soft_measure_block(struct soft_step *self, uint32_t i)
+{
+	if (self->blocks[i].slides || !self->kernels->measure(self, &self->blocks[i]))
+		measure_block(self, i);
+}
+
 static void measure_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct soft_step *step = context;
 	for (uint32_t i = from; i < to; i++)
-		if (step->blocks[i].slides || !step->kernels->measure(step, &step->blocks[i]))
-			measure_block(step, i);
+		soft_measure_block(step, i);
 }
 
 void soft_measure(struct soft_step *self)
 {
-	parallel_run(self->dynamics->parallel, self->block_count, MEASURE_GRAIN, measure_piece,
-		     self);
+	parallel_run(self->dynamics->parallel, soft_trees_open_blocks(&self->trees), MEASURE_GRAIN,
+		     measure_piece, self);
 }

@@ -424,7 +424,10 @@ static void motion_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	for (uint32_t i = first; i < last; i++) {
 		const struct soft_drive *drive = &self->drives[i + 1];
 		work->alone[i] = !drive->pushed;
-		if (drive->pushed)
+		if (soft_trees_have(&self->trees, i + 1)) {
+			self->motions[i] = soft_trees_motion(self, i + 1);
+			work->alone[i] = false;
+		} else if (drive->pushed)
 			self->motions[i] = pushed_motion(self, i + 1);
 		else
 			self->motions[i] = integrate_free(self->dynamics, self->rows[i],

@@ -90,6 +90,9 @@ static void items_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 		item->dynamic_b = is_dynamic(self, item->b);
 		item->points = (uint8_t)contact->point_count;
 		item->group = item->dynamic_a || item->dynamic_b ? 0 : NO_GROUP;
+		if (soft_trees_have(&self->trees, item->a) ||
+		    soft_trees_have(&self->trees, item->b))
+			item->group = NO_GROUP; /* in blocks after those of colours */
 	}
 }
 
@@ -287,6 +290,7 @@ void soft_colour(struct soft_step *self)
 	ASSERT(c->used != NULL && c->waiting != NULL && c->items != NULL);
 	assign_colours(self, c);
 	ASSERT(self->block_count <= soft_blocks_max(contacts));
+	soft_trees_add_blocks(&self->trees, &self->block_count);
 	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
 	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
 	self->roughs = ARENA_ARRAY(scratch, struct soft_rough, self->block_count);
@@ -294,8 +298,9 @@ void soft_colour(struct soft_step *self)
 	ASSERT(self->blocks != NULL && self->slides != NULL && self->roughs != NULL);
 	ASSERT(c->lanes != NULL);
 	place_manifolds(self, c);
+	soft_trees_fill(self, c->lanes);
 	parallel_run(self->dynamics->parallel, self->block_count, FILL_GRAIN, fill_piece, c);
-	for (uint32_t b = 0; b < self->block_count; b++)
+	for (uint32_t b = 0; b < self->trees.block_first; b++)
 		VALIDATE(has_own_bodies(&self->blocks[b]));
 	self->dynamics->report.colours = self->colour_count;
 }

@@ -169,6 +169,9 @@ static void group_islands(const struct soft_step *self, uint32_t *above, const u
 	for (uint32_t i = 1; i <= self->body_count && self->joints.jointed_of != NULL; i++)
 		if (self->joints.jointed_of[i - 1] != 0)
 			groups[root_of(above, i)].swept = true;
+	for (uint32_t i = 1; i <= self->body_count && self->trees.tree_count > 0; i++)
+		if (soft_trees_have(&self->trees, i))
+			groups[root_of(above, i)].swept = true;
 	for (uint32_t b = 0; b < self->block_count; b++)
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 			const struct soft_block *block = &self->blocks[b];

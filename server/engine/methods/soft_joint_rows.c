@@ -213,10 +213,15 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	status = take_gears(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory for gears");
-	uint32_t count = joints->list.count, gears = joints->gears.count;
-	joints->kernels = self->kernels->branches;
 	set_softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
 		     self->dt / self->substeps);
+	status = soft_trees_choose(self, &joints->list, joints->bias_rate);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory for trees");
+	uint32_t count = joints->list.count, gears = joints->gears.count;
+	if (count == 0)
+		return STATUS_OK;
+	joints->kernels = self->kernels->branches;
 	uint64_t bodies =
 		MIN_OF(2 * (uint64_t)count + 4 * (uint64_t)gears, self->step->body_count) + 1;
 	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);

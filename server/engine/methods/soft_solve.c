@@ -201,7 +201,7 @@ void soft_residual(struct soft_step *self)
 		     self);
 	float most = 0;
 	uint32_t colours = self->colour_count;
-	ASSERT(colours == 0 || self->colours[colours - 1].last == self->block_count);
+	ASSERT(colours == 0 || self->colours[colours - 1].last <= self->block_count);
 	for (uint32_t b = 0; b < self->block_count; b++) {
 		most = MAX_OF(most, self->blocks[b].residual);
 		mark_pushed(self, &self->blocks[b]);

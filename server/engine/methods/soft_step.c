@@ -109,6 +109,9 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 		return status;
 	step_report_contacts(self->step, &self->step->contacts);
 	soft_clusters_make(&self->clusters, self->step, self->dt);
+	status = soft_trees_lay_out(self, why);
+	if (status != STATUS_OK)
+		return status;
 	soft_colour(self);
 	soft_prepare_turns(self);
 	soft_prepare_contacts(self);
@@ -116,6 +119,7 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 	if (status != STATUS_OK)
 		return status;
 	soft_joints_measure(self);
+	soft_trees_begin(self);
 	profile_enter(profile, PROFILE_SOLVE);
 	for (uint32_t i = 0; i < self->substeps; i++) {
 		double now = self->dt * (i + 1) / self->substeps;
@@ -129,12 +133,14 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 			soft_solve(self);
 		}
 		soft_hard_solve(self, true);
+		soft_trees_solve(self, now);
 		self->time = (float)now;
 		soft_integrate_positions(self);
 		soft_measure(self);
 		soft_joints_relax(self, now);
 		soft_relax(self);
 		soft_hard_solve(self, false);
+		soft_trees_relax(self, now);
 	}
 	soft_residual(self);
 	soft_hard_report(self);
@@ -207,6 +213,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	step_store_all(&step, self.motions);
 	step_sweep_commit(&step);
 	soft_joints_store(&self);
+	soft_trees_store(&self);
 	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;
 	dynamics->report.taut = soft_joints_taut(&self.joints);

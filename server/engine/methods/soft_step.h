@@ -9,6 +9,7 @@
 #include "server/engine/methods/soft_cluster.h"
 #include "server/engine/methods/soft_joint.h"
 #include "server/engine/methods/soft_lanes.h"
+#include "server/engine/methods/soft_tree.h"
 
 /* The change of a body since the step's start, one cache line. Velocities are differences too, so that
  * no float has to represent a great speed or a far position. Number 0 is the world (static, inactive or
@@ -201,6 +202,7 @@ struct soft_step {
 	uint32_t colour_count;
 	struct soft_clusters clusters;
 	struct soft_joints joints;
+	struct soft_trees trees;
 	struct body_motion *motions; /* by slot, at the step's end */
 	struct soft_hard hard;
 	struct soft_sleepers dozing;
@@ -239,6 +241,7 @@ void soft_store_contacts(struct soft_step *self);
 void soft_derive(struct soft_block *block);
 /* Updates gaps after bodies have moved, and arms where they have changed by more than CALM. */
 void soft_measure(struct soft_step *self);
+void soft_measure_block(struct soft_step *self, uint32_t i);
 
 /* soft_kernels.c: the widest kernels that the processor has and processor_limit_lanes allows. */
 const struct soft_kernels *soft_kernels_choose(void);

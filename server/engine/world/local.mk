@@ -159,6 +159,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/hall.h tests/lib/hall.c \
 	tests/lib/gen_commands.c \
 	tests/lib/bricard.h tests/lib/bricard.c tests/lib/joined.h tests/lib/joined.c \
+	tests/lib/mechanisms.h tests/lib/mechanisms.c \
 	tests/lib/linked.h tests/lib/linked.c \
 	tests/lib/near.h \
 	tests/lib/smooth_worlds.h tests/lib/smooth_worlds.c \
