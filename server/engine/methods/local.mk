@@ -37,6 +37,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
+	server/engine/methods/soft_arms.h \
 	server/engine/methods/soft_body.c \
 	server/engine/methods/soft_branch.h \
 	server/engine/methods/soft_closed.c \
@@ -69,7 +70,6 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
-	server/engine/methods/soft_vector.h \
 	server/engine/methods/soft_wide.c \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \

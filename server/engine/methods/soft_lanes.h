@@ -52,11 +52,11 @@ struct lane8x3 {
 #define VECTOR lanes
 #define VECTOR_ELEMENT float
 #define VECTOR_BITS int32_t
+#define VECTOR_BYTES (4 * LANES_WIDTH)
+#if LANES_WIDTH < 16
 #define VECTOR_EIGHT lane8
-#if LANES_WIDTH == 16
-#define VECTOR_APART
 #endif
-#include "server/engine/methods/soft_vector.h"
+#include "server/engine/math/vector_lanes.h"
 
 #if LANES_WIDTH == 16
 /* From a member of a block to that of the next one, bytes. */

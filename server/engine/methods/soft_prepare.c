@@ -90,7 +90,7 @@ static inline vec3 relative_velocity(const struct lane_work *w, const vec3 *arm_
 	return vec3_add(w->drift, vec3_sub(at_b, at_a));
 }
 
-/* j_a and j_b hold the arms until soft_derive. */
+/* j_a and j_b hold the arms until they are derived. */
 static void write_point(const struct lane_work *w, uint32_t p, double weight, double warm)
 {
 	VALIDATE(p < w->contact->point_count);
@@ -357,6 +357,7 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 	write_shared(prepare, &w);
 	write_rough(&w);
 	write_rounding(&w);
+	block->twists |= contact->point_count > 1 || scalar_bits(multiplier[5]) != 0;
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		if (p < contact->point_count)
 			write_point(&w, p, weights[p], multiplier[3 * p]);
@@ -416,7 +417,7 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
 			if (block->contact[lane] != DYNAMICS_NONE)
 				write_lane(prepare, block, lane);
-		soft_derive(block);
+		prepare->step->kernels->derive(block);
 	}
 }
 

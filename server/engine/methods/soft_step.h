@@ -81,6 +81,7 @@ struct soft_block {
 	bool locks;		    /* some lane's body has locked axes: free_a, free_b */
 	bool strikes;		    /* some lane bounced in the last sweep of restitution */
 	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
+	bool twists;	/* friction may act about the normals: else its impulse is 0, and stays so */
 	float residual; /* m/s, as defined in soft_step.c; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
 	struct lane8 mass_inv_a, mass_inv_b;
@@ -170,8 +171,10 @@ struct colour_work {
 struct soft_kernels {
 	/* Items: blocks of a colour; context: struct colour_work. */
 	parallel_piece *warm, *solve, *relax;
-	/* Updates the gaps of a block whose lanes are all calm; false: not all are, nothing is changed. */
-	bool (*measure)(const struct soft_step *step, struct soft_block *block);
+	/* Of block i: arms and gaps after bodies have moved (soft_arms.h); J and masses from arms; residual. */
+	void (*measure)(const struct soft_step *step, uint32_t i);
+	void (*derive)(struct soft_block *block);
+	float (*residual)(const struct soft_step *step, const struct soft_block *block);
 	const struct soft_wide_kernels *wide;	    /* of joints; NULL: one lane has none */
 	const struct soft_branch_kernels *branches; /* of joints by groups */
 };
@@ -234,11 +237,10 @@ void soft_prepare_contacts(struct soft_step *self);
 void soft_store_contacts(struct soft_step *self);
 
 /* soft_arms.c: arms and gaps of contacts as bodies move. */
-/* Computes J, masses and friction blocks from arms, normals and masses; j_a and j_b hold the arms
- * before. */
-void soft_derive(struct soft_block *block);
 /* Updates gaps after bodies have moved, and arms where they have changed by more than CALM. */
 void soft_measure(struct soft_step *self);
+/* Of one block, whatever the width of kernels. */
+void soft_measure_four(const struct soft_step *self, uint32_t i);
 
 /* soft_kernels.c: the widest kernels that the processor has and processor_limit_lanes allows. */
 const struct soft_kernels *soft_kernels_choose(void);
