@@ -136,6 +136,8 @@ void balls_flush(struct ball_batch *batch, const struct step *step, const struct
 		 const struct collide_options *options)
 {
 	const struct tables *tables = step->dynamics->tables;
+	if (batch->count == 0)
+		return;
 	ASSERT(options->motions == NULL);
 	measure_balls(&tables->body, options->dt, batch);
 	for (uint32_t lane = 0; lane < batch->count; lane++) {

@@ -44,6 +44,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
+	server/engine/methods/soft_fill.h \
 	server/engine/methods/soft_gear.c \
 	server/engine/methods/soft_hard.c \
 	server/engine/methods/soft_joint.c \

@@ -11,6 +11,9 @@
 #if LANES_WIDTH >= 4
 #include "server/engine/methods/soft_wide_passes.h"
 #endif
+#if LANES_WIDTH == 4 || LANES_WIDTH == 8
+#include "server/engine/methods/soft_fill.h"
+#endif
 
 #ifndef SOFT_KERNELS
 #define SOFT_KERNELS soft_kernels_4
@@ -64,8 +67,17 @@ static float residual_of(const struct soft_step *step, const struct soft_block *
 {
 	return soft_kernels_8.residual(step, block);
 }
+
+static uint32_t fill_block(const struct soft_step *step, struct soft_block *block,
+			   const struct soft_fill *from)
+{
+	return soft_kernels_8.fill(step, block, from);
+}
 #elif LANES_WIDTH < 8
 #define measure_lanes soft_measure_four
+#endif
+#if LANES_WIDTH == 1
+#define fill_block NULL
 #endif
 
 #if LANES_WIDTH >= 4
@@ -76,6 +88,6 @@ static float residual_of(const struct soft_step *step, const struct soft_block *
 
 const struct soft_kernels SOFT_KERNELS = { half_warm_piece, half_solve_piece, half_relax_piece,
 					   measure_lanes,   derive_block,     residual_of,
-					   WIDE_KERNELS,    &branch_kernels };
+					   fill_block,	    WIDE_KERNELS,     &branch_kernels };
 
 #endif
