@@ -119,6 +119,7 @@ static bool is_ball(const struct dynamics *self, uint32_t body)
 static void body_cache_shapes(struct dynamics *self, uint32_t body)
 {
 	struct body_cache *cache = &self->bodies.items[body];
+	ASSERT(body < self->bodies.capacity);
 	cache->reach = body_reach(self, body);
 	cache->inner = body_inner(self, body);
 	cache->divided = is_divided(self, body);

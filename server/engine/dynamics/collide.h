@@ -13,8 +13,8 @@ void collide_contact(const struct step *self, struct contact_state *out, struct 
 
 /* m: bound of how far points of the body with the smaller reach moved in the other's frame; *angle:
  * rad. */
-static inline double collide_moved(double reach_a, double reach_b, const pose *before, const pose *now,
-			      double *angle)
+static inline double collide_moved(double reach_a, double reach_b, const pose *before,
+				   const pose *now, double *angle)
 {
 	quat turn = quat_mul(now->rotation, quat_conjugate(before->rotation));
 	*angle = 2 * vec3_length(quat_vector(turn));
@@ -27,8 +27,8 @@ static inline double collide_moved(double reach_a, double reach_b, const pose *b
 
 /* Whether a manifold without points still says that the pieces are at least `needed` m apart, or that a
  * neighbour has their contact. */
-static inline bool collide_still_empty(const struct contact_table *contact, uint32_t row, double moved,
-			double needed)
+static inline bool collide_still_empty(const struct contact_table *contact, uint32_t row,
+				       double moved, double needed)
 {
 	ASSERT(row < contact->count && contact->point_count[row] == 0);
 	ASSERT(moved >= 0 && needed >= 0);
@@ -39,7 +39,7 @@ static inline bool collide_still_empty(const struct contact_table *contact, uint
 
 /* The narrow phase's hints as the step began. */
 static inline void collide_hints(const struct tables *tables, const struct contact_state *contact,
-		     struct pair_cache *out)
+				 struct pair_cache *out)
 {
 	ASSERT(contact->is_new || contact->row < tables->contact.count);
 	/* Member by member where it is used: a copy of the whole would wait for the members' stores. */
@@ -68,9 +68,8 @@ static inline void carry_multipliers(const struct contact_table *table, uint32_t
 }
 
 /* The multipliers that the made manifold begins with. */
-static inline void collide_begin(const struct tables *tables,
-				     const struct contact_state *contact, enum collide_carry carry,
-				     struct contact_made *made)
+static inline void collide_begin(const struct tables *tables, const struct contact_state *contact,
+				 enum collide_carry carry, struct contact_made *made)
 {
 	if (contact->is_new || carry == CARRY_NOTHING)
 		memset(made->multiplier, 0, sizeof made->multiplier);

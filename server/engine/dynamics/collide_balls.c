@@ -104,6 +104,8 @@ ALWAYS_INLINE void make_balls(const struct tables *tables, const struct ball_pai
 			      enum collide_carry carry, struct contact_state *out,
 			      struct contact_made *made)
 {
+	VALIDATE(pair->a->ball && pair->b->ball);
+	VALIDATE(pair->needed >= 0);
 	double radius_a = pair->a->reach, radius_b = pair->b->reach;
 	double reach = radius_a + radius_b + (pair->needed + CONTACT_SPARE);
 	const mat3 *rotation = &pair->a->rotation;

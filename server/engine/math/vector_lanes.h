@@ -52,6 +52,12 @@ ALWAYS_INLINE VECTOR NAME(_select)(NAME(_mask) mask, VECTOR yes, VECTOR no)
 	return (VECTOR)((mask & (NAME(_mask))yes) | (~mask & (NAME(_mask))no));
 }
 
+ALWAYS_INLINE VECTOR NAME(_abs)(VECTOR v)
+{
+	NAME(_mask) sign = (NAME(_mask))NAME(_all)(-(VECTOR_ELEMENT)0);
+	return (VECTOR)((NAME(_mask))v & ~sign);
+}
+
 /* b if they are equal or one is not a number. */
 ALWAYS_INLINE VECTOR NAME(_max)(VECTOR a, VECTOR b)
 {
@@ -98,8 +104,7 @@ ALWAYS_INLINE struct NAME(3) NAME(3_negate)(struct NAME(3) a)
 	return (struct NAME(3)){ -a.x, -a.y, -a.z };
 }
 
-ALWAYS_INLINE struct NAME(3)
-	NAME(3_select)(NAME(_mask) mask, struct NAME(3) yes, struct NAME(3) no)
+ALWAYS_INLINE struct NAME(3) NAME(3_select)(NAME(_mask) mask, struct NAME(3) yes, struct NAME(3) no)
 {
 	return (struct NAME(3)){ NAME(_select)(mask, yes.x, no.x), NAME(_select)(mask, yes.y, no.y),
 				 NAME(_select)(mask, yes.z, no.z) };

@@ -62,6 +62,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_kernels_4.c \
 	server/engine/methods/soft_kernels_8.c \
 	server/engine/methods/soft_lanes.h \
+	server/engine/methods/soft_move.h \
 	server/engine/methods/soft_passes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_seams.c \

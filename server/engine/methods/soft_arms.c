@@ -25,6 +25,7 @@ enum { MEASURE_GRAIN = 16 };
 /* Four lanes at a time, because the first four may be calm in a sub-step in which others are not. */
 void soft_measure_four(const struct soft_step *step, uint32_t i)
 {
+	ASSERT(i < step->block_count);
 	struct soft_block *block = &step->blocks[i];
 	for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
 		bool balls = !lanes_any(not_balls(block, first));

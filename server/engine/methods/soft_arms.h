@@ -267,7 +267,7 @@ ALWAYS_INLINE void slide_slips(const struct soft_step *step, struct soft_block *
 
 /* Copies the rotated inertia of a body with a soft_turn into its lane. */
 static inline void load_inertia(const struct soft_step *step, uint32_t number, struct lane8 to[6],
-			 uint32_t lane)
+				uint32_t lane)
 {
 	VALIDATE(number <= step->body_count && lane < BLOCK_LANES);
 	if (step->drives[number].spins)
@@ -276,8 +276,8 @@ static inline void load_inertia(const struct soft_step *step, uint32_t number, s
 }
 
 static inline void measure_sliding(const struct soft_step *step, struct soft_block *block,
-			    const struct soft_slide *slide, uint32_t first,
-			    const struct relative_motion *motion, bool balls)
+				   const struct soft_slide *slide, uint32_t first,
+				   const struct relative_motion *motion, bool balls)
 {
 	VALIDATE(block->slides);
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];

@@ -44,8 +44,8 @@ ALWAYS_INLINE struct wide3 fill_tangent(struct wide3 n)
 	wide_mask drop_x = (x <= y) & (x <= z), drop_y = (y <= x) & (y <= z);
 	struct wide3 without_x = { zero, n.z, -n.y }, without_y = { -n.z, zero, n.x };
 	struct wide3 without_z = { n.y, -n.x, zero };
-	struct wide3 a = wide3_select(drop_x, without_x,
-				      wide3_select(drop_y, without_y, without_z));
+	struct wide3 a =
+		wide3_select(drop_x, without_x, wide3_select(drop_y, without_y, without_z));
 	wide length = fill_sqrt(wide3_dot(a, a)), one = wide_all(1);
 	wide_mask some = length > zero;
 	struct wide3 unit = wide3_scale(a, one / wide_select(some, length, one));
@@ -115,6 +115,7 @@ ALWAYS_INLINE void fill_warm(const struct soft_fill *from, struct soft_block *bl
 ALWAYS_INLINE void fill_masses(const struct soft_step *step, const uint32_t *index, uint32_t first,
 			       struct lane8 *mass_inv, struct lane8 inertia_inv[6])
 {
+	VALIDATE(first < BLOCK_LANES && index[first] <= step->body_count);
 	enum { MASS = offsetof(struct soft_drive, mass_inv) };
 	_Static_assert(offsetof(struct soft_drive, inertia_inv) == MASS + sizeof(float) &&
 			       sizeof(sym3f) == 6 * sizeof(float) &&
@@ -151,6 +152,7 @@ ALWAYS_INLINE uint32_t fill_some(const struct soft_step *step, struct soft_block
 				       offsetof(struct contact_state, normal) + sizeof(vec3) &&
 			       offsetof(struct contact_point, separation) == 6 * sizeof(double),
 		       "ten numbers");
+	VALIDATE(from->slide > 0 && first + WIDE <= BLOCK_LANES);
 	struct soft_point *point = &block->points[0];
 	const double *at[WIDE];
 	wide c[10], zero = wide_all(0), one = wide_all(1);
@@ -189,8 +191,8 @@ ALWAYS_INLINE uint32_t fill_some(const struct soft_step *step, struct soft_block
 	return bits_of(speed > wide_all(from->slide * from->slide), first);
 }
 
-static uint32_t fill_block(const struct soft_step *step, struct soft_block *block,
-			   const struct soft_fill *from)
+static inline uint32_t fill_block(const struct soft_step *step, struct soft_block *block,
+				  const struct soft_fill *from)
 {
 	uint32_t slips = 0;
 	VALIDATE(block->point_count == 1);

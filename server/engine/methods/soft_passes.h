@@ -14,6 +14,7 @@
 #if LANES_WIDTH == 4 || LANES_WIDTH == 8
 #include "server/engine/methods/soft_fill.h"
 #endif
+#include "server/engine/methods/soft_move.h"
 
 #ifndef SOFT_KERNELS
 #define SOFT_KERNELS soft_kernels_4
@@ -86,8 +87,17 @@ static uint32_t fill_block(const struct soft_step *step, struct soft_block *bloc
 #define WIDE_KERNELS NULL
 #endif
 
-const struct soft_kernels SOFT_KERNELS = { half_warm_piece, half_solve_piece, half_relax_piece,
-					   measure_lanes,   derive_block,     residual_of,
-					   fill_block,	    WIDE_KERNELS,     &branch_kernels };
+const struct soft_kernels SOFT_KERNELS = {
+	.warm = half_warm_piece,
+	.solve = half_solve_piece,
+	.relax = half_relax_piece,
+	.move = move_piece,
+	.measure = measure_lanes,
+	.derive = derive_block,
+	.residual = residual_of,
+	.fill = fill_block,
+	.wide = WIDE_KERNELS,
+	.branches = &branch_kernels,
+};
 
 #endif

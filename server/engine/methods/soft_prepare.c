@@ -282,7 +282,7 @@ static void write_rough(const struct lane_work *w)
 {
 	const struct contact_material *material = &w->material;
 	vec3 axis;
-	bool has_axis = axis_in_plane(w, &axis);
+	bool has_axis = has_friction_axis(w) && axis_in_plane(w, &axis);
 	if (!(material->rolling > 0 || material->spinning > 0 || has_axis))
 		return;
 	struct soft_rough *rough = &w->step->roughs[w->block - w->step->blocks];
@@ -402,6 +402,7 @@ static void fill_lanes(const struct prepare_work *prepare, struct soft_block *bl
 			&self->dynamics->bodies.items[from.contact[lane]->body_a].rotation;
 	}
 	uint32_t slips = self->kernels->fill(self, block, &from);
+	ASSERT(slips < 1u << BLOCK_LANES);
 	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 		struct lane_work w;
 		open_lane(prepare, block, lane, &w);
@@ -465,7 +466,8 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 			clear_lanes(block);
 		if (may_fill(prepare->step, block))
 			fill_lanes(prepare, block);
-		for (uint32_t lane = 0; lane < BLOCK_LANES && !may_fill(prepare->step, block); lane++)
+		for (uint32_t lane = 0; lane < BLOCK_LANES && !may_fill(prepare->step, block);
+		     lane++)
 			if (block->contact[lane] != DYNAMICS_NONE)
 				write_lane(prepare, block, lane);
 		prepare->step->kernels->derive(block);
@@ -495,13 +497,15 @@ static void store_lane(const struct soft_step *self, const struct soft_block *bl
 	uint32_t index = block->contact[lane];
 	const struct contact_state *contact = soft_manifold(&self->clusters, self->step, index);
 	struct soft_impulses to = soft_impulses_of(&self->clusters, self->step, index);
-	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
-		bool used = p < contact->point_count;
+	uint32_t points = contact->point_count;
+	for (uint32_t p = 0; p < points; p++) {
 		const struct soft_point *point = &block->points[p];
-		VALIDATE(!used || !(point->impulse.at[lane] < 0));
-		to.normal[p] = used ? (double)point->total.at[lane] : 0;
-		to.multiplier[3 * p] = used ? (double)point->impulse.at[lane] : 0;
+		VALIDATE(!(point->impulse.at[lane] < 0));
+		to.normal[p] = (double)point->total.at[lane];
+		to.multiplier[3 * p] = (double)point->impulse.at[lane];
 	}
+	for (uint32_t p = points; p < MANIFOLD_POINTS_MAX; p++)
+		to.normal[p] = to.multiplier[3 * p] = 0;
 	vec3 t1 = vec3_make((double)block->tangent.x.at[lane], (double)block->tangent.y.at[lane],
 			    (double)block->tangent.z.at[lane]);
 	vec3 t2 = vec3_cross(contact->normal, t1);

@@ -497,6 +497,7 @@ static bool group_contacts(const struct step *step, uint32_t *firsts, uint32_t *
 		several |= ++firsts[slot + 2] > 1;
 		found[listed++] = i;
 	}
+	ASSERT(listed <= count);
 	for (uint32_t slot = 0; slot < slots && several; slot++)
 		firsts[slot + 2] += firsts[slot + 1];
 	for (uint32_t i = 0; i < listed && several; i++)

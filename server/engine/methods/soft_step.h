@@ -80,9 +80,9 @@ struct soft_block {
 	bool spins;		    /* some lane's body has `spins` */
 	bool locks;		    /* some lane's body has locked axes: free_a, free_b */
 	bool strikes;		    /* some lane bounced in the last sweep of restitution */
-	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
-	bool twists;	/* friction may act about the normals: else its impulse is 0, and stays so */
-	float residual; /* m/s, as defined in soft_step.c; of the last pass */
+	bool slides; /* arms have changed much since the step's start (soft_arms.c) */
+	bool twists; /* friction may act about the normals: else its impulse is 0, and stays so */
+	float residual;			/* m/s, as defined in soft_step.c; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
 	struct lane8 mass_inv_a, mass_inv_b;
 	struct lane8 inertia_inv_a[6], inertia_inv_b[6];
@@ -179,7 +179,8 @@ struct colour_work {
 struct soft_kernels {
 	/* Items: blocks of a colour; context: struct colour_work. */
 	parallel_piece *warm, *solve, *relax;
-	/* Of block i: arms and gaps after bodies have moved (soft_arms.h); J and masses from arms; residual. */
+	parallel_piece *move; /* bodies by a sub-step: soft_move_body of each */
+	/* Of a block: arms and gaps after bodies have moved (soft_arms.h); J and masses from arms. */
 	void (*measure)(const struct soft_step *step, uint32_t i);
 	void (*derive)(struct soft_block *block);
 	float (*residual)(const struct soft_step *step, const struct soft_block *block);
@@ -234,6 +235,10 @@ void soft_prepare_turns(
 struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now);
 void soft_integrate_velocities(struct soft_step *self);
 void soft_integrate_positions(struct soft_step *self);
+void soft_move_body(const struct soft_step *self, uint32_t number);
+/* rad a sub-step. Below, the series of sine and cosine is its first term, to the last bit. Squares of the
+ * spins of what stands are subnormal, each of which costs as much as a whole body. */
+#define SOFT_TURN_TINY 0x1p-16f
 /* Computes `motions`, of which fast bodies end before obstacles (sweep.h). NO_MEMORY. */
 MUST_CHECK enum status soft_finish_bodies(struct soft_step *self, struct reason *why);
 

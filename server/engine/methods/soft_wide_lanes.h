@@ -34,11 +34,6 @@ ALWAYS_INLINE uint32_t bits_of(wide_mask mask, uint32_t first)
 	return bits;
 }
 
-ALWAYS_INLINE wide wide_abs(wide v)
-{
-	return (wide)((wide_mask)v & INT64_MAX);
-}
-
 /* As scalar_clamp. */
 ALWAYS_INLINE wide wide_clamp(wide v, wide low, wide high)
 {
