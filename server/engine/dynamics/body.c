@@ -102,14 +102,36 @@ static bool is_divided(const struct dynamics *self, uint32_t body)
 			      shape_is_divided(placement_shape(self, first - 1)));
 }
 
+/* True for one sphere about the origin whose centre is the mass centre: else the reach is larger. */
+static bool is_ball(const struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	uint32_t first = tables->body.first_placement[body];
+	if (first == 0 || tables->placement.next[first - 1] != 0)
+		return false;
+	const struct shape *shape = placement_shape(self, first - 1);
+	pose at = placement_pose(tables, first - 1);
+	return shape->kind == SHAPE_SPHERE && pose_is_identity(&at) &&
+	       self->bodies.items[body].reach == shape->sphere.radius;
+}
+
+/* What depends on its shapes and its mass centre. */
+static void body_cache_shapes(struct dynamics *self, uint32_t body)
+{
+	struct body_cache *cache = &self->bodies.items[body];
+	ASSERT(body < self->bodies.capacity);
+	cache->reach = body_reach(self, body);
+	cache->inner = body_inner(self, body);
+	cache->divided = is_divided(self, body);
+	cache->ball = is_ball(self, body);
+}
+
 void body_cache_init(struct dynamics *self, uint32_t body)
 {
 	ASSERT(body < self->bodies.capacity);
 	struct body_cache *cache = &self->bodies.items[body];
 	*cache = (struct body_cache){ .first_edge = DYNAMICS_NONE, .slot = DYNAMICS_NONE };
-	cache->reach = body_reach(self, body);
-	cache->inner = body_inner(self, body);
-	cache->divided = is_divided(self, body);
+	body_cache_shapes(self, body);
 	body_cache_pose(self, body);
 }
 
@@ -341,9 +363,7 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
 	body_cache_pose(self, body);
-	self->bodies.items[body].reach = body_reach(self, body);
-	self->bodies.items[body].inner = body_inner(self, body);
-	self->bodies.items[body].divided = is_divided(self, body);
+	body_cache_shapes(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])
 		placement_refresh_box(self, body, p - 1, self->ahead, true);

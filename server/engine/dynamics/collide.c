@@ -20,17 +20,15 @@
  * Contacts are independent: each work item writes only its own entries of the list. Waking, which
  * concerns several contacts, follows in step.c.
  */
-#include "server/base/inline.h"
-#include "server/engine/collision/pairs.h"
+#include "server/engine/dynamics/collide.h"
+
 #include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/collide_balls.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/one_way.h"
-#include "server/engine/dynamics/step.h"
 #include "server/engine/dynamics/sweep_path.h"
-
-#include <string.h>
 
 enum { COLLIDE_GRAIN = 32 };
 
@@ -118,32 +116,6 @@ static inline struct needed_distance find_needed(const struct tables *tables,
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 
-/* m: bound of how far points of the body with the smaller reach moved in the other's frame; *angle:
- * rad. */
-static double relative_motion(double reach_a, double reach_b, const pose *before, const pose *now,
-			      double *angle)
-{
-	quat turn = quat_mul(now->rotation, quat_conjugate(before->rotation));
-	*angle = 2 * vec3_length(quat_vector(turn));
-	if (reach_b <= reach_a)
-		return vec3_distance(now->position, before->position) + *angle * reach_b;
-	vec3 a_now = quat_rotate_inverse(now->rotation, now->position);
-	vec3 a_before = quat_rotate_inverse(before->rotation, before->position);
-	return vec3_distance(a_now, a_before) + *angle * reach_a;
-}
-
-/* Whether a manifold without points still says that the pieces are at least `needed` m apart, or that a
- * neighbour has their contact. */
-static bool still_empty(const struct contact_table *contact, uint32_t row, double moved,
-			double needed)
-{
-	ASSERT(row < contact->count && contact->point_count[row] == 0);
-	ASSERT(moved >= 0 && needed >= 0);
-	if (contact->cache_kind[row] == CACHE_NEIGHBOUR && moved > CONTACT_KEEP_NEIGHBOUR)
-		return false;
-	return moved + needed <= contact->separation[row][0];
-}
-
 static bool may_keep_manifold(const struct tables *tables, uint32_t row,
 			      const struct contact_side *a, const struct contact_side *b,
 			      const pose *now, double needed)
@@ -161,19 +133,14 @@ static bool may_keep_manifold(const struct tables *tables, uint32_t row,
 		return false;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
 	double angle;
-	double moved = relative_motion(a->reach, b->reach, &before, now, &angle);
+	double moved = collide_moved(a->reach, b->reach, &before, now, &angle);
 	if (empty)
-		return still_empty(contact, row, moved, needed);
+		return collide_still_empty(contact, row, moved, needed);
 	return angle <= CONTACT_KEEP_ANGLE && moved <= CONTACT_KEEP_DISTANCE &&
 	       moved + needed <= CONTACT_NEAR + CONTACT_SPARE;
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
-
-static inline bool is_identity(const pose *at)
-{
-	return vec3_equal(at->position, vec3_zero()) && quat_equal(at->rotation, quat_identity());
-}
 
 /* Replaces a manifold of convex polyhedra that are apart, but by at most `touch`, by their nearest points, if
  * its points do not show that: clipping has lost the nearest ones, or its axis is another one. */
@@ -206,63 +173,18 @@ static void narrow_phase(const struct tables *tables, const struct contact_side 
 {
 	pose on_a = placement_pose(tables, a->piece.placement);
 	pose on_b = placement_pose(tables, b->piece.placement);
-	bool plain = is_identity(&on_a) && is_identity(&on_b);
+	bool plain = pose_is_identity(&on_a) && pose_is_identity(&on_b);
 	pose shapes = plain ? *b_in_a : pose_relative(on_a, pose_mul(*b_in_a, on_b));
 	struct piece piece_a = { a->shape, a->piece.child }, piece_b = { b->shape, b->piece.child };
 	collide_pieces(piece_a, piece_b, &shapes, margin, cache, out);
 	if (nearest > 0)
 		keep_nearest(piece_a, piece_b, &shapes, nearest, out);
-	if (is_identity(&on_a))
+	if (pose_is_identity(&on_a))
 		return;
 	ASSERT(out->count <= MANIFOLD_POINTS_MAX);
 	out->normal = pose_vector(on_a, out->normal);
 	for (uint32_t i = 0; i < out->count; i++)
 		out->points[i].point = pose_point(on_a, out->points[i].point);
-}
-
-/* The narrow phase's hints as the step began. */
-static void hints_of(const struct tables *tables, const struct contact_state *contact,
-		     struct pair_cache *out)
-{
-	ASSERT(contact->is_new || contact->row < tables->contact.count);
-	/* Member by member where it is used: a copy of the whole would wait for the members' stores. */
-	out->kind = contact->is_new ? 0 : tables->contact.cache_kind[contact->row];
-	out->feature_a = contact->is_new ? 0 : tables->contact.cache_a[contact->row];
-	out->feature_b = contact->is_new ? 0 : tables->contact.cache_b[contact->row];
-	memset(out->reserved, 0, sizeof out->reserved);
-}
-
-/* Copies the row's multipliers, but the first `width` of each point are those of the row's point with the
- * same feature, or 0 if it has none. */
-static inline void carry_multipliers(const struct contact_table *table, uint32_t row,
-				     const struct manifold *made, uint32_t width, double *to)
-{
-	ASSERT(width <= 3);
-	ASSERT(made->count <= MANIFOLD_POINTS_MAX);
-	memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
-	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
-		for (uint32_t c = 0; c < width; c++)
-			to[3 * p + c] = 0;
-	for (uint32_t p = 0; p < made->count; p++)
-		for (uint32_t k = 0; k < table->point_count[row]; k++)
-			if (table->feature[row][k] == made->points[p].feature)
-				memcpy(&to[3 * p], &table->multiplier[row][3 * k],
-				       width * sizeof *to);
-}
-
-/* The multipliers that the made manifold begins with. */
-static inline void begin_multipliers(const struct tables *tables,
-				     const struct contact_state *contact, enum collide_carry carry,
-				     struct contact_made *made)
-{
-	if (contact->is_new || carry == CARRY_NOTHING)
-		memset(made->multiplier, 0, sizeof made->multiplier);
-	else if (carry == CARRY_NORMALS)
-		carry_multipliers(&tables->contact, contact->row, &made->manifold, 1,
-				  made->multiplier);
-	else
-		carry_multipliers(&tables->contact, contact->row, &made->manifold, 3,
-				  made->multiplier);
 }
 
 static void make_manifold(const struct tables *tables, const struct contact_state *contact,
@@ -272,10 +194,10 @@ static void make_manifold(const struct tables *tables, const struct contact_stat
 {
 	made->margin = needed + CONTACT_SPARE;
 	made->b_in_a = *b_in_a;
-	hints_of(tables, contact, &made->cache);
+	collide_hints(tables, contact, &made->cache);
 	narrow_phase(tables, a, b, b_in_a, made->margin, options->nearest, &made->cache,
 		     &made->manifold);
-	begin_multipliers(tables, contact, options->carry, made);
+	collide_begin(tables, contact, options->carry, made);
 }
 
 /* ---- points at the present pose ------------------------------------------------------------ */
@@ -512,8 +434,8 @@ static bool is_let_through(const struct step *self, const struct contact_side *a
 	return true;
 }
 
-static void collide_one(const struct step *self, struct contact_state *out,
-			struct contact_made *made, const struct collide_options *options)
+void collide_contact(const struct step *self, struct contact_state *out, struct contact_made *made,
+		     const struct collide_options *options)
 {
 	ASSERT(out->body_a != out->body_b);
 	const struct tables *tables = self->dynamics->tables;
@@ -544,270 +466,6 @@ static void collide_one(const struct step *self, struct contact_state *out,
 		out->point_count = 0;
 }
 
-/* ---- pairs of balls ------------------------------------------------------------------------ */
-
-/* Two balls about the origins and mass centres of their bodies need little arithmetic, in one long chain
- * of square roots and divisions. So BALLS_AT_ONCE pairs of a piece of the list go through the chain
- * together, two in a vector, and then one by one through what branches. Every operation is that of
- * collide_one, in the same order, so a contact has the same bits either way. */
-enum { BALLS_AT_ONCE = 8, BALL_LANES = 2 };
-
-/* m. Nearer centres, which define no normal, are left to pair_sphere_sphere. */
-#define BALLS_APART_MIN 1e-100
-
-typedef double balls __attribute__((vector_size(8 * BALL_LANES)));
-struct balls3 {
-	balls x, y, z;
-};
-struct balls_turn {
-	balls w, x, y, z;
-};
-
-ALWAYS_INLINE struct balls3 balls3_of(const vec3 *p, const vec3 *q)
-{
-	return (struct balls3){ { p->x, q->x }, { p->y, q->y }, { p->z, q->z } };
-}
-
-ALWAYS_INLINE struct balls_turn balls_turn_of(const quat *p, const quat *q)
-{
-	return (struct balls_turn){
-		{ p->w, q->w }, { p->x, q->x }, { p->y, q->y }, { p->z, q->z }
-	};
-}
-
-ALWAYS_INLINE struct balls3 balls3_sub(struct balls3 a, struct balls3 b)
-{
-	return (struct balls3){ a.x - b.x, a.y - b.y, a.z - b.z };
-}
-
-ALWAYS_INLINE struct balls3 balls3_cross(struct balls3 a, struct balls3 b)
-{
-	return (struct balls3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
-				a.x * b.y - a.y * b.x };
-}
-
-ALWAYS_INLINE balls balls3_squared(struct balls3 a)
-{
-	return a.x * a.x + a.y * a.y + a.z * a.z;
-}
-
-ALWAYS_INLINE balls balls_sqrt(balls a)
-{
-	return (balls){ scalar_sqrt(a[0]), scalar_sqrt(a[1]) };
-}
-
-/* quat_rotate. */
-ALWAYS_INLINE struct balls3 balls3_rotate(struct balls_turn q, struct balls3 p)
-{
-	struct balls3 v = { q.x, q.y, q.z }, t = balls3_cross(v, p);
-	t = (struct balls3){ t.x * 2.0, t.y * 2.0, t.z * 2.0 };
-	struct balls3 c = balls3_cross(v, t);
-	return (struct balls3){ (p.x + t.x * q.w) + c.x, (p.y + t.y * q.w) + c.y,
-				(p.z + t.z * q.w) + c.z };
-}
-
-/* quat_mul. */
-ALWAYS_INLINE struct balls_turn balls_turn_mul(struct balls_turn a, struct balls_turn b)
-{
-	return (struct balls_turn){
-		a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-		a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-		a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-		a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-	};
-}
-
-struct ball_batch {
-	uint32_t count;
-	uint32_t contact[BALLS_AT_ONCE], body_a[BALLS_AT_ONCE], body_b[BALLS_AT_ONCE];
-	/* By vector; a last one that is half full has its pair twice. */
-	struct {
-		struct balls3 position; /* of B in A's frame, m */
-		struct balls_turn turn;
-		struct balls3 unit;
-		balls squared, distance; /* m², m */
-		balls straight;		 /* m: the way of one centre in the other's axes */
-	} at[BALLS_AT_ONCE / BALL_LANES];
-};
-
-/* The chain: relative poses, distances and normals. */
-static void measure_balls(const struct body_table *body, double dt, struct ball_batch *batch)
-{
-	const vec3 *position = body->position, *velocity = body->velocity;
-	const quat *rotation = body->rotation;
-	ASSERT(batch->count <= BALLS_AT_ONCE && dt >= 0);
-	for (uint32_t k = 0; k * BALL_LANES < batch->count; k++) {
-		uint32_t first = k * BALL_LANES, second = MIN_OF(first + 1, batch->count - 1);
-		uint32_t a = batch->body_a[first], a2 = batch->body_a[second];
-		uint32_t b = batch->body_b[first], b2 = batch->body_b[second];
-		struct balls_turn to_a = balls_turn_of(&rotation[a], &rotation[a2]);
-		to_a = (struct balls_turn){ to_a.w, -to_a.x, -to_a.y, -to_a.z };
-		struct balls3 apart = balls3_sub(balls3_of(&position[b], &position[b2]),
-						 balls3_of(&position[a], &position[a2]));
-		struct balls3 faster = balls3_sub(balls3_of(&velocity[a], &velocity[a2]),
-						  balls3_of(&velocity[b], &velocity[b2]));
-		struct balls3 at = balls3_rotate(to_a, apart);
-		balls squared = balls3_squared(at), distance = balls_sqrt(squared);
-		balls inverse = 1.0 / distance;
-		batch->at[k].position = at;
-		batch->at[k].turn =
-			balls_turn_mul(to_a, balls_turn_of(&rotation[b], &rotation[b2]));
-		batch->at[k].unit =
-			(struct balls3){ at.x * inverse, at.y * inverse, at.z * inverse };
-		batch->at[k].squared = squared;
-		batch->at[k].distance = distance;
-		batch->at[k].straight = balls_sqrt(balls3_squared(faster)) * dt;
-	}
-}
-
-/* One lane of a batch. */
-struct ball_pair {
-	const struct body_cache *a, *b;
-	double radius_a, radius_b, squared, distance;
-	vec3 unit;
-	pose b_in_a;
-	double needed; /* m: near and far of struct needed_distance, which only turning sets apart */
-};
-
-static void ball_pair_of(const struct step *step, const struct contact_state *contact,
-			 const struct ball_batch *batch, uint32_t lane,
-			 const struct collide_options *options, struct ball_pair *out)
-{
-	const struct dynamics *dynamics = step->dynamics;
-	const uint8_t *status = dynamics->tables->body.status;
-	uint32_t k = lane / BALL_LANES, i = lane % BALL_LANES;
-	ASSERT(lane < batch->count);
-	out->a = &dynamics->bodies.items[contact->body_a];
-	out->b = &dynamics->bodies.items[contact->body_b];
-	out->radius_a = placement_shape(dynamics, contact->a.placement)->sphere.radius;
-	out->radius_b = placement_shape(dynamics, contact->b.placement)->sphere.radius;
-	out->squared = batch->at[k].squared[i];
-	out->distance = batch->at[k].distance[i];
-	out->unit =
-		vec3_make(batch->at[k].unit.x[i], batch->at[k].unit.y[i], batch->at[k].unit.z[i]);
-	out->b_in_a = pose_make(vec3_make(batch->at[k].position.x[i], batch->at[k].position.y[i],
-					  batch->at[k].position.z[i]),
-				quat_make(batch->at[k].turn.w[i], batch->at[k].turn.x[i],
-					  batch->at[k].turn.y[i], batch->at[k].turn.z[i]));
-	double least = __builtin_inf();
-	if (status[contact->body_a] == BODY_DYNAMIC)
-		least = out->radius_a;
-	if (status[contact->body_b] == BODY_DYNAMIC)
-		least = scalar_min(least, out->radius_b);
-	double straight = batch->at[k].straight[i];
-	out->needed = options->near + scalar_min(straight, CONTACT_LOOK_AHEAD * least);
-}
-
-/* Whether the manifold of a pair that was apart is kept; a point of balls never is. */
-static bool keeps_balls_apart(const struct contact_table *contact, uint32_t row,
-			      const struct ball_pair *pair)
-{
-	ASSERT(row < contact->count && contact->used[row]);
-	if (contact->fresh[row] || contact->point_count[row] > 0)
-		return false;
-	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
-	double angle;
-	double moved =
-		relative_motion(pair->a->reach, pair->b->reach, &before, &pair->b_in_a, &angle);
-	return still_empty(contact, row, moved, pair->needed);
-}
-
-/* pair_sphere_sphere and place_made of its point. */
-static void make_balls(const struct tables *tables, const struct ball_pair *pair,
-		       enum collide_carry carry, struct contact_state *out,
-		       struct contact_made *made)
-{
-	double reach = pair->radius_a + pair->radius_b + (pair->needed + CONTACT_SPARE);
-	const mat3 *rotation = &pair->a->rotation;
-	made->margin = pair->needed + CONTACT_SPARE;
-	made->b_in_a = pair->b_in_a;
-	made->manifold.count = 0;
-	hints_of(tables, out, &made->cache);
-	if (!(pair->squared > reach * reach))
-		manifold_one(&made->manifold, pair->unit,
-			     vec3_mul_add(vec3_zero(), pair->unit, pair->radius_a),
-			     pair->distance - pair->radius_a - pair->radius_b,
-			     feature_make(FEATURE_NEAREST, 0, 0));
-	begin_multipliers(tables, out, carry, made);
-	bool near = made->manifold.count > 0;
-	ASSERT(!near || made->manifold.points[0].separation <= made->margin + reach * 1e-9);
-	out->point_count = near;
-	out->normal = mat3_mul_vec(*rotation, near ? pair->unit : vec3_zero());
-	if (!near)
-		return;
-	const struct manifold_point *point = &made->manifold.points[0];
-	struct contact_point *to = &out->points[0];
-	to->arm_a =
-		mat3_mul_vec(*rotation, vec3_sub(point->point, tables->body.centre[out->body_a]));
-	to->arm_b = vec3_sub(to->arm_a, vec3_sub(pair->b->centre, pair->a->centre));
-	to->separation = point->separation;
-	to->feature = point->feature;
-}
-
-static void collide_balls(const struct step *self, const struct contact_list *list,
-			  struct ball_batch *batch, const struct collide_options *options)
-{
-	const struct tables *tables = self->dynamics->tables;
-	ASSERT(batch->count > 0 && options->motions == NULL);
-	measure_balls(&tables->body, options->dt, batch);
-	for (uint32_t lane = 0; lane < batch->count; lane++) {
-		struct contact_state *out = &list->items[batch->contact[lane]];
-		struct contact_made *made = &list->made[batch->contact[lane]];
-		struct ball_pair pair;
-		ball_pair_of(self, out, batch, lane, options, &pair);
-		if (!(pair.distance > BALLS_APART_MIN)) {
-			collide_one(self, out, made, options);
-			continue;
-		}
-		out->one_way = 0;
-		out->holds = out->reaches = false;
-		out->kept = !out->is_new && !options->anew &&
-			    keeps_balls_apart(&tables->contact, out->row, &pair);
-		if (out->kept) {
-			out->point_count = 0;
-			out->normal =
-				mat3_mul_vec(pair.a->rotation, tables->contact.normal[out->row]);
-			continue;
-		}
-		make_balls(tables, &pair, options->carry, out, made);
-		if (out->point_count > 0 && out->points[0].separation > pair.needed)
-			out->point_count = 0;
-	}
-	batch->count = 0;
-}
-
-static inline bool is_ball(const struct dynamics *dynamics, uint32_t body, uint32_t placement)
-{
-	const struct tables *tables = dynamics->tables;
-	const struct shape *shape = placement_shape(dynamics, placement);
-	/* Its reach is its radius only about its own centre. */
-	if (shape->kind != SHAPE_SPHERE ||
-	    dynamics->bodies.items[body].reach != shape->sphere.radius)
-		return false;
-	pose at = placement_pose(tables, placement);
-	return is_identity(&at);
-}
-
-/* Two balls that are awake, or static, and solid from all sides. */
-static inline bool is_ball_pair(const struct dynamics *dynamics,
-				const struct contact_state *contact)
-{
-	const uint32_t *sleeps = dynamics->tables->body.sleep_set;
-	return is_ball(dynamics, contact->body_b, contact->b.placement) &&
-	       is_ball(dynamics, contact->body_a, contact->a.placement) &&
-	       (sleeps[contact->body_a] | sleeps[contact->body_b]) == 0 &&
-	       !one_way_concerns(dynamics, contact->body_a, contact->body_b);
-}
-
-static inline void push_balls(struct ball_batch *batch, const struct contact_list *list, uint32_t i)
-{
-	ASSERT(batch->count < BALLS_AT_ONCE);
-	batch->contact[batch->count] = i;
-	batch->body_a[batch->count] = list->items[i].body_a;
-	batch->body_b[batch->count] = list->items[i].body_b;
-	batch->count++;
-}
-
 /* ---- contact polygon ----------------------------------------------------------------------- */
 
 /* A contact whose narrow phase ran again, with the hints of the step's start. */
@@ -831,7 +489,7 @@ static void find_again(const struct step *self, const struct contact_state *cont
 	out->a = (struct piece){ a.shape, a.piece.child };
 	out->b = (struct piece){ b.shape, b.piece.child };
 	struct pair_cache hints;
-	hints_of(tables, contact, &hints);
+	collide_hints(tables, contact, &hints);
 	out->margin = find_needed(tables, &a, &b, options).far;
 	ASSERT(out->margin >= 0);
 	collide_pieces(out->a, out->b, &out->b_in_a, out->margin, &hints, &out->manifold);
@@ -890,18 +548,14 @@ static void collide_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 	const struct collide_work *work = context;
 	struct contact_list list = *work->list;
 	struct ball_batch batch = { .count = 0 };
+	bool plain = work->options->motions == NULL;
 	for (uint32_t i = work->first + first; i < work->first + last; i++) {
-		if (work->options->motions == NULL &&
-		    is_ball_pair(work->step->dynamics, &list.items[i])) {
-			push_balls(&batch, &list, i);
-			if (batch.count == BALLS_AT_ONCE)
-				collide_balls(work->step, &list, &batch, work->options);
-		} else {
-			collide_one(work->step, &list.items[i], &list.made[i], work->options);
-		}
+		if (plain && balls_meet(work->step->dynamics, &list.items[i]))
+			balls_push(&batch, work->step, &list, i, work->options);
+		else
+			collide_contact(work->step, &list.items[i], &list.made[i], work->options);
 	}
-	if (batch.count > 0)
-		collide_balls(work->step, &list, &batch, work->options);
+	balls_flush(&batch, work->step, &list, work->options);
 }
 
 void step_collide(const struct step *self, struct contact_list *list, uint32_t first,

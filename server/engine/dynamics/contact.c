@@ -250,8 +250,8 @@ mix_materials(const struct tables *tables, struct material_place a, struct mater
 		.spinning = scalar_max(MATERIAL_OF(tables, spinning_friction, a),
 				       MATERIAL_OF(tables, spinning_friction, b)),
 	};
-	struct contact_axis axis = find_axis(tables, a, b);
-	if (axis.body != DYNAMICS_NONE) {
+	if (has_axis(tables, a) || has_axis(tables, b)) { /* few */
+		struct contact_axis axis = find_axis(tables, a, b);
 		mixed.axis = quat_rotate(tables->body.rotation[axis.body], axis.axis);
 		mixed.axis_static = axis.resting;
 		mixed.axis_dynamic = axis.sliding;

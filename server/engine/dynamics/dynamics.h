@@ -97,6 +97,7 @@ struct body_cache {
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */
 	uint32_t slot;	     /* its slot, from step_number to the end of the step */
 	bool divided;	     /* of several pieces: it may have many contacts with one other body */
+	bool ball; /* one sphere about its origin and mass centre; `reach` is the radius */
 };
 
 /* A piece of a placed shape: `child` is a mesh's triangle, a solid's part, a field's side; 0 for

@@ -13,6 +13,9 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/carrier.c \
 	server/engine/dynamics/carrier.h \
 	server/engine/dynamics/collide.c \
+	server/engine/dynamics/collide.h \
+	server/engine/dynamics/collide_balls.c \
+	server/engine/dynamics/collide_balls.h \
 	server/engine/dynamics/constraint.c \
 	server/engine/dynamics/constraint.h \
 	server/engine/dynamics/contact.c \

@@ -52,7 +52,7 @@ static bool is_moving_animated(const struct dynamics *self, uint32_t body)
 	return self->tables->body.status[body] == BODY_ANIMATED && bitset_get(&self->awake, body);
 }
 
-static bool is_awake_dynamic(const struct dynamics *self, uint32_t body)
+static inline bool is_awake_dynamic(const struct dynamics *self, uint32_t body)
 {
 	return self->tables->body.status[body] == BODY_DYNAMIC && bitset_get(&self->awake, body);
 }
@@ -111,12 +111,13 @@ static void link_touching(struct dynamics *self, struct sleep_islands *islands)
 		uint32_t a = contact_body_a(tables, row), b = contact_body_b(tables, row);
 		if (belt_concerns(self, a, b) && row_on_belt(self, row))
 			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
-		if (is_moving_animated(self, a) || is_moving_animated(self, b)) {
-			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
+		if (is_awake_dynamic(self, a) && is_awake_dynamic(self, b)) {
+			join_islands(islands->parent, a, b);
 			continue;
 		}
-		if (is_awake_dynamic(self, a) && is_awake_dynamic(self, b))
-			join_islands(islands->parent, a, b);
+		if (is_moving_animated(self, a) || is_moving_animated(self, b)) {
+			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
+		}
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "server/engine/dynamics/step.h"
 
 #include "server/base/array.h"
+#include "server/base/inline.h"
 #include "server/base/prefetch.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -116,17 +117,21 @@ void step_doze(struct step *self, uint32_t body)
 
 /* ---- the list of contacts ------------------------------------------------------------------ */
 
-static void list_row(struct step *self, uint32_t row)
+ALWAYS_INLINE void list_row(struct step *self, uint32_t row)
 {
 	ASSERT(self->contacts.count < self->contacts.capacity);
-	ASSERT(self->dynamics->tables->contact.used[row]);
 	const struct contact_table *table = &self->dynamics->tables->contact;
+	const uint32_t *body = self->dynamics->tables->placement.body;
+	uint32_t a = table->placement_a[row], b = table->placement_b[row];
+	uint32_t child_a = table->child_a[row], child_b = table->child_b[row];
+	uint32_t body_a = body[a] - 1, body_b = body[b] - 1;
+	VALIDATE(table->used[row]);
 	struct contact_state *to = &self->contacts.items[self->contacts.count++];
 	to->row = row;
-	to->a = (struct contact_piece){ table->placement_a[row], table->child_a[row] };
-	to->b = (struct contact_piece){ table->placement_b[row], table->child_b[row] };
-	to->body_a = placement_body(self->dynamics->tables, to->a.placement);
-	to->body_b = placement_body(self->dynamics->tables, to->b.placement);
+	to->a = (struct contact_piece){ a, child_a };
+	to->b = (struct contact_piece){ b, child_b };
+	to->body_a = body_a;
+	to->body_b = body_b;
 	to->is_new = to->met = to->scratch = to->timed = false;
 	bit_set(self->listed, row);
 }
@@ -645,7 +650,9 @@ void step_contacts_solved(struct step *self, const struct contact_list *list,
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct contact_state *contact = &list->items[i];
 		bool touched = table->touching[contact->row], touching = false;
-		if (contact->point_count == 0)
+		/* One that was apart before, too, has been cleared then. */
+		bool was_apart = contact->kept && table->point_count[contact->row] == 0;
+		if (contact->point_count == 0 && !was_apart)
 			clear_impulses(table, contact->row);
 		double impulse = 0;
 		for (uint32_t k = 0; k < contact->point_count; k++) {

@@ -15,6 +15,7 @@ libengine_a_SOURCES += \
 	server/engine/math/trig.c \
 	server/engine/math/trig_tables.h \
 	server/engine/math/double_double.h \
+	server/engine/math/vector_lanes.h \
 	server/engine/math/wide.h \
 	server/engine/math/float_environment.h \
 	server/engine/math/float_environment.c

@@ -20,6 +20,11 @@ static inline pose pose_identity(void)
 	return (pose){ vec3_zero(), quat_identity() };
 }
 
+static inline bool pose_is_identity(const pose *a)
+{
+	return vec3_equal(a->position, vec3_zero()) && quat_equal(a->rotation, quat_identity());
+}
+
 static inline vec3 pose_point(pose a, vec3 p)
 {
 	return vec3_add(a.position, quat_rotate(a.rotation, p));

@@ -37,12 +37,14 @@ libengine_a_SOURCES += \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
+	server/engine/methods/soft_arms.h \
 	server/engine/methods/soft_body.c \
 	server/engine/methods/soft_branch.h \
 	server/engine/methods/soft_closed.c \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
+	server/engine/methods/soft_fill.h \
 	server/engine/methods/soft_gear.c \
 	server/engine/methods/soft_hard.c \
 	server/engine/methods/soft_joint.c \
@@ -60,6 +62,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_kernels_4.c \
 	server/engine/methods/soft_kernels_8.c \
 	server/engine/methods/soft_lanes.h \
+	server/engine/methods/soft_move.h \
 	server/engine/methods/soft_passes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_seams.c \
@@ -75,7 +78,6 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_tree_plan.c \
 	server/engine/methods/soft_tree_rows.c \
 	server/engine/methods/soft_tree_step.c \
-	server/engine/methods/soft_vector.h \
 	server/engine/methods/soft_wide.c \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \

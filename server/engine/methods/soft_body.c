@@ -268,15 +268,11 @@ static inline struct quatf quatf_normalize(struct quatf q)
 	return (struct quatf){ q.x * scale, q.y * scale, q.z * scale, q.w * scale };
 }
 
-/* rad a sub-step. Below, the series of spin_to_turn is its first term, to the last bit. Squares of the
- * spins of what stands are subnormal, each of which costs as much as a whole body. */
-#define TURN_TINY 0x1p-16f
-
 /* exp(h ω) as a quaternion: the series of sine and cosine of half the angle θ to θ⁵, brought to unit
  * length. At a radian a sub-step it is 1e-6 off; beyond, the exact one. */
 static inline struct quatf spin_to_turn(float4 spin, float h)
 {
-	float x = spin[0], y = spin[1], z = spin[2], tiny = TURN_TINY / h;
+	float x = spin[0], y = spin[1], z = spin[2], tiny = SOFT_TURN_TINY / h;
 	if (__builtin_fabsf(x) < tiny && __builtin_fabsf(y) < tiny && __builtin_fabsf(z) < tiny)
 		return (struct quatf){ x * (h * 0.5f), y * (h * 0.5f), z * (h * 0.5f), 1.0f };
 	float xx = h * h * (x * x + y * y + z * z);
@@ -306,25 +302,21 @@ static void velocities_piece(uint32_t first, uint32_t last, uint32_t worker, voi
 	}
 }
 
-static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+void soft_move_body(const struct soft_step *self, uint32_t number)
 {
-	UNUSED(worker);
-	struct soft_step *self = context;
-	float4 h = float4_all(self->h);
-	for (uint32_t i = first + 1; i <= last; i++) {
-		struct soft_body *body = &self->bodies[i];
-		const struct soft_drive *drive = &self->drives[i];
-		if (!drive->constrained)
-			continue;
-		body->shift += body->velocity * h;
-		if (drive->spins) {
-			turn_position(self, i);
-			continue;
-		}
-		struct quatf turn = spin_to_turn(drive->spin + body->spin, self->h);
-		turn = quatf_normalize(quatf_mul(turn, quatf_of(body->turn)));
-		body->turn = quatf_float4(turn);
+	VALIDATE(number >= 1 && number <= self->body_count);
+	struct soft_body *body = &self->bodies[number];
+	const struct soft_drive *drive = &self->drives[number];
+	if (!drive->constrained)
+		return;
+	body->shift += body->velocity * float4_all(self->h);
+	if (drive->spins) {
+		turn_position(self, number);
+		return;
 	}
+	struct quatf turn = spin_to_turn(drive->spin + body->spin, self->h);
+	turn = quatf_normalize(quatf_mul(turn, quatf_of(body->turn)));
+	body->turn = quatf_float4(turn);
 }
 
 void soft_integrate_velocities(struct soft_step *self)
@@ -338,7 +330,8 @@ void soft_integrate_velocities(struct soft_step *self)
 void soft_integrate_positions(struct soft_step *self)
 {
 	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_INTEGRATE);
-	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, positions_piece, self);
+	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, self->kernels->move,
+		     self);
 	profile_enter(self->dynamics->profile, before);
 }
 

@@ -53,17 +53,11 @@ uint64_t soft_colouring_need(uint64_t contacts)
 }
 
 /* Number of a soft body, 0 for one that does not take part. */
-static uint32_t number_of(const struct soft_step *self, uint32_t body)
+ALWAYS_INLINE uint32_t number_of(const struct soft_step *self, uint32_t body)
 {
 	if (!step_takes_part(self->step, body))
 		return 0;
 	return self->dynamics->bodies.items[body].slot + 1;
-}
-
-static bool is_dynamic(const struct soft_step *self, uint32_t number)
-{
-	VALIDATE(number <= self->body_count);
-	return number != 0 && self->drives[number].dynamic;
 }
 
 static uint32_t class_of(const struct coloured *item)
@@ -78,20 +72,24 @@ static void items_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	UNUSED(worker);
 	const struct colouring *c = context;
 	const struct soft_step *self = c->step;
+	const uint8_t *status = self->dynamics->tables->body.status;
 	for (uint32_t i = first; i < last; i++) {
 		const struct contact_state *contact = soft_manifold(&self->clusters, self->step, i);
 		struct coloured *item = &c->items[i];
-		*item = (struct coloured){ .group = NO_GROUP };
+		item->group = NO_GROUP;
 		if (contact->point_count == 0 || soft_is_clustered(&self->clusters, i))
 			continue;
-		item->a = number_of(self, contact->body_a);
-		item->b = number_of(self, contact->body_b);
-		item->dynamic_a = is_dynamic(self, item->a);
-		item->dynamic_b = is_dynamic(self, item->b);
+		uint32_t a = number_of(self, contact->body_a), b = number_of(self, contact->body_b);
+		bool dynamic_a = a != 0 && status[contact->body_a] == BODY_DYNAMIC;
+		bool dynamic_b = b != 0 && status[contact->body_b] == BODY_DYNAMIC;
+		item->a = a;
+		item->b = b;
 		item->points = (uint8_t)contact->point_count;
-		item->group = item->dynamic_a || item->dynamic_b ? 0 : NO_GROUP;
-		if (soft_trees_have(&self->trees, item->a) ||
-		    soft_trees_have(&self->trees, item->b))
+		item->dynamic_a = dynamic_a;
+		item->dynamic_b = dynamic_b;
+		if (dynamic_a || dynamic_b)
+			item->group = 0;
+		if (soft_trees_have(&self->trees, a) || soft_trees_have(&self->trees, b))
 			item->group = NO_GROUP; /* in blocks after those of colours */
 	}
 }
@@ -191,7 +189,7 @@ static void block_init(struct soft_block *block)
 	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
 	block->writes_a = block->writes_b = block->point_count = 0;
 	block->serial = block->bounces = block->rough = block->belts = block->strikes = false;
-	block->slides = block->spins = block->locks = false;
+	block->slides = block->spins = block->locks = block->twists = false;
 }
 
 /* Gives each manifold its lane: of a group in order of their numbers. */

@@ -326,6 +326,10 @@ ALWAYS_INLINE void solve_friction(const struct soft_step *step, struct soft_bloc
 				  uint32_t first, struct sides *s, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
+	if (!block->twists && !block->rough) {
+		solve_tangents(step, block, first, s, normal, load_of(block, first), only);
+		return;
+	}
 	lanes load = lanes_all(0), moment = lanes_all(0);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		lanes impulse = lanes_load(&block->points[p].impulse, first);
@@ -362,6 +366,8 @@ ALWAYS_INLINE void half_warm(const struct soft_step *step, struct soft_block *bl
 	apply_tangent(s, block, first,
 		      lanes3_mul_add(lanes3_scale(t1, lanes_select(only, along1, zero)), t2,
 				     lanes_select(only, along2, zero)));
+	if (!block->twists && !block->rough)
+		return;
 	lanes turning = lanes_load(&block->twist_impulse, first);
 	apply_twist(s, block, first, lanes_select(only, turning, zero));
 }
@@ -390,7 +396,7 @@ ALWAYS_INLINE bool is_pair(const struct soft_block *block)
 	const struct soft_block *next = block + 1;
 	bool plain = !block->serial && !block->bounces && !block->rough && !block->locks;
 	return plain && !next->serial && !next->bounces && !next->rough && !next->locks &&
-	       next->point_count == block->point_count;
+	       next->twists == block->twists && next->point_count == block->point_count;
 }
 
 /* The functions of a pass: pairs of blocks here, others by `eight`, the same pass of eight lanes. */

@@ -52,11 +52,11 @@ struct lane8x3 {
 #define VECTOR lanes
 #define VECTOR_ELEMENT float
 #define VECTOR_BITS int32_t
+#define VECTOR_BYTES (4 * LANES_WIDTH)
+#if LANES_WIDTH < 16
 #define VECTOR_EIGHT lane8
-#if LANES_WIDTH == 16
-#define VECTOR_APART
 #endif
-#include "server/engine/methods/soft_vector.h"
+#include "server/engine/math/vector_lanes.h"
 
 #if LANES_WIDTH == 16
 /* From a member of a block to that of the next one, bytes. */
@@ -203,10 +203,9 @@ ALWAYS_INLINE struct lanes3 lanes_gather(const float4 *const rows[LANES_WIDTH], 
 	return (struct lanes3){ x, y, z };
 }
 
-/* Back: the row of each lane, its w 0. */
-ALWAYS_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
+/* Back: the row of each lane. */
+ALWAYS_INLINE void lanes_rows4(struct lanes3 v, lanes w, float4 rows[LANES_WIDTH])
 {
-	lanes w = lanes_all(0);
 #if LANES_WIDTH >= 4
 	lanes_transpose(&v.x, &v.y, &v.z, &w);
 #endif
@@ -232,6 +231,12 @@ ALWAYS_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
 #else
 	rows[0] = (float4){ v.x[0], v.y[0], v.z[0], w[0] };
 #endif
+}
+
+/* The same, its w 0. */
+ALWAYS_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
+{
+	lanes_rows4(v, lanes_all(0), rows);
 }
 
 #endif

@@ -90,7 +90,7 @@ static inline vec3 relative_velocity(const struct lane_work *w, const vec3 *arm_
 	return vec3_add(w->drift, vec3_sub(at_b, at_a));
 }
 
-/* j_a and j_b hold the arms until soft_derive. */
+/* j_a and j_b hold the arms until they are derived. */
 static void write_point(const struct lane_work *w, uint32_t p, double weight, double warm)
 {
 	VALIDATE(p < w->contact->point_count);
@@ -261,15 +261,12 @@ static void write_locks(const struct lane_work *w)
 	write_free(&block->free_b, w->lane, w->b->locks);
 }
 
-static void write_shared(const struct prepare_work *prepare, const struct lane_work *w)
+static void write_masses(const struct lane_work *w)
 {
 	struct soft_block *block = w->block;
 	uint32_t lane = w->lane;
-	bool both = w->a->dynamic && w->b->dynamic;
 	const sym3f *inertia_a = w->a->dynamic ? &w->a->inertia_inv : &NO_INERTIA;
 	const sym3f *inertia_b = w->b->dynamic ? &w->b->inertia_inv : &NO_INERTIA;
-	const struct softness *soft = both ? &prepare->dynamic : &prepare->fixed;
-	const struct contact_material *material = &w->material;
 	store_vec3(&block->normal, lane, w->contact->normal);
 	store_vec3(&block->drift, lane, w->drift);
 	block->mass_inv_a.at[lane] = w->a->mass_inv;
@@ -278,14 +275,6 @@ static void write_shared(const struct prepare_work *prepare, const struct lane_w
 		block->inertia_inv_a[i].at[lane] = inertia_a->at[i];
 		block->inertia_inv_b[i].at[lane] = inertia_b->at[i];
 	}
-	block->bias_rate.at[lane] = soft->bias_rate;
-	block->mass_scale.at[lane] = soft->mass_scale;
-	block->impulse_scale.at[lane] = soft->impulse_scale;
-	block->friction.at[lane] =
-		(float)(w->slips ? material->dynamic_friction : material->static_friction);
-	block->restitution.at[lane] = (float)material->restitution;
-	block->bounces |= material->restitution > 0;
-	write_locks(w);
 }
 
 /* Data of a rough lane. The first rough lane of a block clears the others. */
@@ -293,7 +282,7 @@ static void write_rough(const struct lane_work *w)
 {
 	const struct contact_material *material = &w->material;
 	vec3 axis;
-	bool has_axis = axis_in_plane(w, &axis);
+	bool has_axis = has_friction_axis(w) && axis_in_plane(w, &axis);
 	if (!(material->rolling > 0 || material->spinning > 0 || has_axis))
 		return;
 	struct soft_rough *rough = &w->step->roughs[w->block - w->step->blocks];
@@ -332,36 +321,98 @@ static void write_rounding(const struct lane_work *w)
 		w->block->bend.at[w->lane] = (float)(1 / apart);
 }
 
-static void write_lane(const struct prepare_work *prepare, struct soft_block *block, uint32_t lane)
+/* Softness, material, locks and curvature. */
+static void write_surface(const struct prepare_work *prepare, const struct lane_work *w)
+{
+	struct soft_block *block = w->block;
+	uint32_t lane = w->lane;
+	const struct contact_material *material = &w->material;
+	const struct softness *soft =
+		w->a->dynamic && w->b->dynamic ? &prepare->dynamic : &prepare->fixed;
+	block->bias_rate.at[lane] = soft->bias_rate;
+	block->mass_scale.at[lane] = soft->mass_scale;
+	block->impulse_scale.at[lane] = soft->impulse_scale;
+	block->friction.at[lane] =
+		(float)(w->slips ? material->dynamic_friction : material->static_friction);
+	block->restitution.at[lane] = (float)material->restitution;
+	block->bounces |= material->restitution > 0;
+	write_locks(w);
+	write_rough(w);
+	write_rounding(w);
+}
+
+/* What is known of a lane before it is filled. */
+static inline void open_lane(const struct prepare_work *prepare, struct soft_block *block,
+			     uint32_t lane, struct lane_work *w)
 {
 	struct soft_step *self = prepare->step;
-	const struct contact_state *contact =
-		soft_manifold(&self->clusters, self->step, block->contact[lane]);
-	struct lane_work w; /* all is set below; clearing it first would take as long as a point */
-	w.step = self;
-	w.block = block;
-	w.lane = lane;
-	w.contact = contact;
-	w.a = &self->drives[block->body_a[lane]];
-	w.b = &self->drives[block->body_b[lane]];
-	w.slips = false;
-	w.drift = vec3_sub(w.b->start.velocity.linear, w.a->start.velocity.linear);
+	w->step = self;
+	w->block = block;
+	w->lane = lane;
+	w->contact = soft_manifold(&self->clusters, self->step, block->contact[lane]);
+	w->a = &self->drives[block->body_a[lane]];
+	w->b = &self->drives[block->body_b[lane]];
+	w->slips = false;
 	VALIDATE(block->body_a[lane] <= self->body_count &&
 		 block->body_b[lane] <= self->body_count);
-	const double *multiplier =
-		soft_multipliers(&self->clusters, self->step, block->contact[lane]);
+	w->material = contact_material(self->dynamics, w->contact->a, w->contact->b);
+}
+
+static void write_lane(const struct prepare_work *prepare, struct soft_block *block, uint32_t lane)
+{
+	struct lane_work w; /* all is set below; clearing it first would take as long as a point */
+	open_lane(prepare, block, lane, &w);
+	const struct contact_state *contact = w.contact;
+	w.drift = vec3_sub(w.b->start.velocity.linear, w.a->start.velocity.linear);
+	const double *multiplier = soft_multipliers(&prepare->step->clusters, prepare->step->step,
+						    block->contact[lane]);
 	double weights[MANIFOLD_POINTS_MAX];
 	friction_weights(contact, weights);
-	w.material = contact_material(self->dynamics, contact->a, contact->b);
 	write_friction(&w, weights, multiplier);
-	write_shared(prepare, &w);
-	write_rough(&w);
-	write_rounding(&w);
+	write_masses(&w);
+	write_surface(prepare, &w);
+	block->twists |= contact->point_count > 1 || scalar_bits(multiplier[5]) != 0;
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		if (p < contact->point_count)
 			write_point(&w, p, weights[p], multiplier[3 * p]);
 		else
 			write_no_point(&block->points[p], lane);
+	}
+}
+
+/* ---- eight lanes of one point each ------------------------------------------------------------ */
+
+static bool may_fill(const struct soft_step *self, const struct soft_block *block)
+{
+	return self->kernels->fill != NULL && block->point_count == 1 &&
+	       block->contact[BLOCK_LANES - 1] != DYNAMICS_NONE && self->dynamics->belts.count == 0;
+}
+
+/* As write_lane for each: those with a friction axis are written by it. */
+static void fill_lanes(const struct prepare_work *prepare, struct soft_block *block)
+{
+	struct soft_step *self = prepare->step;
+	struct soft_fill from;
+	from.slide = SLIDE_MIN;
+	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+		uint32_t index = block->contact[lane];
+		from.contact[lane] = soft_manifold(&self->clusters, self->step, index);
+		from.multiplier[lane] = soft_multipliers(&self->clusters, self->step, index);
+		from.rotation[lane] =
+			&self->dynamics->bodies.items[from.contact[lane]->body_a].rotation;
+	}
+	uint32_t slips = self->kernels->fill(self, block, &from);
+	ASSERT(slips < 1u << BLOCK_LANES);
+	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+		struct lane_work w;
+		open_lane(prepare, block, lane, &w);
+		if (has_friction_axis(&w)) {
+			write_lane(prepare, block, lane);
+			continue;
+		}
+		w.slips = (slips >> lane & 1) != 0;
+		write_surface(prepare, &w);
+		block->twists |= scalar_bits(from.multiplier[lane][5]) != 0;
 	}
 }
 
@@ -413,10 +464,13 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 			fetch_contacts(prepare->step, block + 1);
 		if (block->contact[BLOCK_LANES - 1] == DYNAMICS_NONE)
 			clear_lanes(block);
-		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
+		if (may_fill(prepare->step, block))
+			fill_lanes(prepare, block);
+		for (uint32_t lane = 0; lane < BLOCK_LANES && !may_fill(prepare->step, block);
+		     lane++)
 			if (block->contact[lane] != DYNAMICS_NONE)
 				write_lane(prepare, block, lane);
-		soft_derive(block);
+		prepare->step->kernels->derive(block);
 	}
 }
 
@@ -443,13 +497,15 @@ static void store_lane(const struct soft_step *self, const struct soft_block *bl
 	uint32_t index = block->contact[lane];
 	const struct contact_state *contact = soft_manifold(&self->clusters, self->step, index);
 	struct soft_impulses to = soft_impulses_of(&self->clusters, self->step, index);
-	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
-		bool used = p < contact->point_count;
+	uint32_t points = contact->point_count;
+	for (uint32_t p = 0; p < points; p++) {
 		const struct soft_point *point = &block->points[p];
-		VALIDATE(!used || !(point->impulse.at[lane] < 0));
-		to.normal[p] = used ? (double)point->total.at[lane] : 0;
-		to.multiplier[3 * p] = used ? (double)point->impulse.at[lane] : 0;
+		VALIDATE(!(point->impulse.at[lane] < 0));
+		to.normal[p] = (double)point->total.at[lane];
+		to.multiplier[3 * p] = (double)point->impulse.at[lane];
 	}
+	for (uint32_t p = points; p < MANIFOLD_POINTS_MAX; p++)
+		to.normal[p] = to.multiplier[3 * p] = 0;
 	vec3 t1 = vec3_make((double)block->tangent.x.at[lane], (double)block->tangent.y.at[lane],
 			    (double)block->tangent.z.at[lane]);
 	vec3 t2 = vec3_cross(contact->normal, t1);

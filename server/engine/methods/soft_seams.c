@@ -466,39 +466,42 @@ static void seams_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 }
 
 /* The slot of a contact's only dynamic body, or DYNAMICS_NONE. */
-static uint32_t slot_of(const struct step *step, const struct contact_state *contact)
+ALWAYS_INLINE uint32_t slot_of(const struct step *step, const struct contact_state *contact)
 {
 	const uint8_t *status = step->dynamics->tables->body.status;
 	bool moves_a = status[contact->body_a] == BODY_DYNAMIC;
 	bool moves_b = status[contact->body_b] == BODY_DYNAMIC;
-	uint32_t body = moves_a ? contact->body_a : contact->body_b;
-	if (moves_a == moves_b || !step_takes_part(step, body))
+	if (moves_a == moves_b)
 		return DYNAMICS_NONE;
-	return step->dynamics->bodies.items[body].slot;
+	uint32_t body = moves_a ? contact->body_a : contact->body_b;
+	return step_takes_part(step, body) ? step->dynamics->bodies.items[body].slot
+					   : DYNAMICS_NONE;
 }
 
 uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts)
 {
-	return (bodies + 2 + contacts) * sizeof(uint32_t);
+	return (bodies + 2 + 2 * contacts) * sizeof(uint32_t);
 }
 
-/* The contacts of each slot, in `firsts` and `members`; false if no slot has several. */
-static bool group_contacts(const struct step *step, uint32_t *firsts, uint32_t *members)
+/* The contacts of each slot, in `firsts` and `members`; false if no slot has several. `found`: room for as
+ * many as there are contacts. */
+static bool group_contacts(const struct step *step, uint32_t *firsts, uint32_t *members,
+			   uint32_t *found)
 {
-	uint32_t slots = step->body_count, count = step->contacts.count;
+	uint32_t slots = step->body_count, count = step->contacts.count, listed = 0;
 	bool several = false;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = slot_of(step, &step->contacts.items[i]);
-		if (slot != DYNAMICS_NONE)
-			several |= ++firsts[slot + 2] > 1;
+		if (slot == DYNAMICS_NONE)
+			continue;
+		several |= ++firsts[slot + 2] > 1;
+		found[listed++] = i;
 	}
+	ASSERT(listed <= count);
 	for (uint32_t slot = 0; slot < slots && several; slot++)
 		firsts[slot + 2] += firsts[slot + 1];
-	for (uint32_t i = 0; i < count && several; i++) {
-		uint32_t slot = slot_of(step, &step->contacts.items[i]);
-		if (slot != DYNAMICS_NONE)
-			members[firsts[slot + 1]++] = i;
-	}
+	for (uint32_t i = 0; i < listed && several; i++)
+		members[firsts[slot_of(step, &step->contacts.items[found[i]]) + 1]++] = found[i];
 	return several;
 }
 
@@ -511,9 +514,10 @@ enum status soft_drop_seams(struct soft_step *self, struct reason *why)
 	uint32_t slots = step->body_count;
 	uint32_t *firsts = arena_push_zero(scratch, ((size_t)slots + 2) * sizeof *firsts);
 	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, step->contacts.count);
+	uint32_t *found = ARENA_ARRAY(scratch, uint32_t, step->contacts.count);
 	bool failed[PARALLEL_WORKERS_MAX] = { false }, any = false;
-	ASSERT(firsts != NULL && members != NULL); /* step_begin reserved it */
-	if (group_contacts(step, firsts, members)) {
+	ASSERT(firsts != NULL && members != NULL && found != NULL); /* step_begin reserved it */
+	if (group_contacts(step, firsts, members, found)) {
 		struct seam_work work = { step, firsts, members, failed };
 		/* An arena that had to grow becomes one block again (islands_solve). */
 		for (uint32_t i = 0; i < step->parallel->workers && !any; i++)

@@ -108,31 +108,12 @@ ALWAYS_INLINE void half_bounce(const struct soft_step *step, struct soft_block *
 	rub(step, block, first, s, normal, load);
 }
 
-/* The greatest speed at which touching points with an impulse still close or separate, by block. */
 static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct soft_step *step = context;
-	lanes zero = lanes_all(0);
-	for (uint32_t i = from; i < to; i++) {
-		struct soft_block *block = &step->blocks[i];
-		lanes most = zero;
-		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
-			struct sides s = sides_gather(step->bodies, block, first);
-			struct lanes3 normal = lanes3_load(&block->normal, first);
-			for (uint32_t p = 0; p < block->point_count; p++) {
-				const struct soft_point *point = &block->points[p];
-				lanes speed = normal_speed(&s, point, first, normal);
-				lanes_mask counts = (lanes_load(&point->impulse, first) > zero) &
-						    (lanes_load(&point->gap, first) <= zero);
-				speed = lanes_select(counts, lanes_max(speed, -speed), zero);
-				most = lanes_max(most, speed);
-			}
-		}
-		block->residual = 0;
-		for (uint32_t lane = 0; lane < LANES_WIDTH; lane++)
-			block->residual = MAX_OF(block->residual, most[lane]);
-	}
+	for (uint32_t i = from; i < to; i++)
+		step->blocks[i].residual = step->kernels->residual(step, &step->blocks[i]);
 }
 
 PASS_BLOCK(half_bounce)

@@ -118,6 +118,8 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 	status = soft_hard_make(self, why);
 	if (status != STATUS_OK)
 		return status;
+	for (uint32_t b = 0; self->hard.count > 0 && b < self->block_count; b++)
+		self->blocks[b].twists = true; /* an exact solution may leave −0 */
 	soft_joints_measure(self);
 	soft_trees_begin(self);
 	profile_enter(profile, PROFILE_SOLVE);

@@ -81,8 +81,9 @@ struct soft_block {
 	bool spins;		    /* some lane's body has `spins` */
 	bool locks;		    /* some lane's body has locked axes: free_a, free_b */
 	bool strikes;		    /* some lane bounced in the last sweep of restitution */
-	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
-	float residual; /* m/s, as defined in soft_step.c; of the last pass */
+	bool slides; /* arms have changed much since the step's start (soft_arms.c) */
+	bool twists; /* friction may act about the normals: else its impulse is 0, and stays so */
+	float residual;			/* m/s, as defined in soft_step.c; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
 	struct lane8 mass_inv_a, mass_inv_b;
 	struct lane8 inertia_inv_a[6], inertia_inv_b[6];
@@ -162,6 +163,14 @@ struct soft_sleepers {
 	uint32_t count;
 };
 
+/* Where the lanes of a block of contacts with one point each come from. */
+struct soft_fill {
+	const struct contact_state *contact[BLOCK_LANES];
+	const double *multiplier[BLOCK_LANES];
+	const mat3 *rotation[BLOCK_LANES]; /* of A's body */
+	double slide;			   /* m/s: a point that slips faster has dynamic friction */
+};
+
 struct colour_work {
 	struct soft_step *step;
 	const struct soft_colour *colour;
@@ -171,8 +180,14 @@ struct colour_work {
 struct soft_kernels {
 	/* Items: blocks of a colour; context: struct colour_work. */
 	parallel_piece *warm, *solve, *relax;
-	/* Updates the gaps of a block whose lanes are all calm; false: not all are, nothing is changed. */
-	bool (*measure)(const struct soft_step *step, struct soft_block *block);
+	parallel_piece *move; /* bodies by a sub-step: soft_move_body of each */
+	/* Of a block: arms and gaps after bodies have moved (soft_arms.h); J and masses from arms. */
+	void (*measure)(const struct soft_step *step, uint32_t i);
+	void (*derive)(struct soft_block *block);
+	float (*residual)(const struct soft_step *step, const struct soft_block *block);
+	/* Fills the lanes of a block of contacts with one point (soft_fill.h); NULL: lane by lane. */
+	uint32_t (*fill)(const struct soft_step *step, struct soft_block *block,
+			 const struct soft_fill *from);
 	const struct soft_wide_kernels *wide;	    /* of joints; NULL: one lane has none */
 	const struct soft_branch_kernels *branches; /* of joints by groups */
 };
@@ -222,6 +237,10 @@ void soft_prepare_turns(
 struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now);
 void soft_integrate_velocities(struct soft_step *self);
 void soft_integrate_positions(struct soft_step *self);
+void soft_move_body(const struct soft_step *self, uint32_t number);
+/* rad a sub-step. Below, the series of sine and cosine is its first term, to the last bit. Squares of the
+ * spins of what stands are subnormal, each of which costs as much as a whole body. */
+#define SOFT_TURN_TINY 0x1p-16f
 /* Computes `motions`, of which fast bodies end before obstacles (sweep.h). NO_MEMORY. */
 MUST_CHECK enum status soft_finish_bodies(struct soft_step *self, struct reason *why);
 
@@ -236,12 +255,10 @@ void soft_prepare_contacts(struct soft_step *self);
 void soft_store_contacts(struct soft_step *self);
 
 /* soft_arms.c: arms and gaps of contacts as bodies move. */
-/* Computes J, masses and friction blocks from arms, normals and masses; j_a and j_b hold the arms
- * before. */
-void soft_derive(struct soft_block *block);
 /* Updates gaps after bodies have moved, and arms where they have changed by more than CALM. */
 void soft_measure(struct soft_step *self);
-void soft_measure_block(struct soft_step *self, uint32_t i);
+/* Of one block, whatever the width of kernels. */
+void soft_measure_four(const struct soft_step *self, uint32_t i);
 
 /* soft_kernels.c: the widest kernels that the processor has and processor_limit_lanes allows. */
 const struct soft_kernels *soft_kernels_choose(void);

@@ -155,7 +155,7 @@ static void begin_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 			solve_island(&own, island, now);
 			own.time = (float)now;
 			for (uint32_t b = island->block_first; b < island->block_last; b++)
-				soft_measure_block(&own, all->block_first + b);
+				own.kernels->measure(&own, all->block_first + b);
 			relax_island(&own, island, now);
 		}
 	}

@@ -10,8 +10,9 @@ enum { WIDE = LANES_WIDTH / 2 };
 #define VECTOR wide
 #define VECTOR_ELEMENT double
 #define VECTOR_BITS int64_t
+#define VECTOR_BYTES (4 * LANES_WIDTH)
 #define VECTOR_EIGHT wide8
-#include "server/engine/methods/soft_vector.h"
+#include "server/engine/math/vector_lanes.h"
 
 /* Bits of a block's lanes, from lane `first` on, as a mask. */
 ALWAYS_INLINE wide_mask wide_bits(uint32_t bits, uint32_t first)
@@ -31,11 +32,6 @@ ALWAYS_INLINE uint32_t bits_of(wide_mask mask, uint32_t first)
 	for (uint32_t i = 0; i < WIDE; i++)
 		bits |= (uint32_t)(mask[i] & 1) << (first + i);
 	return bits;
-}
-
-ALWAYS_INLINE wide wide_abs(wide v)
-{
-	return (wide)((wide_mask)v & INT64_MAX);
 }
 
 /* As scalar_clamp. */

@@ -7,10 +7,6 @@
 
 #include "server/engine/methods/soft_wide_lanes.h"
 
-struct wide4 {
-	wide w, x, y, z;
-};
-
 /* As in struct body_motion. */
 struct lanes_motion {
 	struct wide3 centre;
@@ -29,36 +25,6 @@ ALWAYS_INLINE void wide3_store(struct wide8 to[3], uint32_t first, struct wide3 
 	wide_store(&to[0], first, v.x);
 	wide_store(&to[1], first, v.y);
 	wide_store(&to[2], first, v.z);
-}
-
-ALWAYS_INLINE struct wide3 wide3_negate(struct wide3 a)
-{
-	return (struct wide3){ -a.x, -a.y, -a.z };
-}
-
-ALWAYS_INLINE struct wide3 wide3_select(wide_mask mask, struct wide3 yes, struct wide3 no)
-{
-	return (struct wide3){ wide_select(mask, yes.x, no.x), wide_select(mask, yes.y, no.y),
-			       wide_select(mask, yes.z, no.z) };
-}
-
-/* As quat_rotate. */
-ALWAYS_INLINE struct wide3 wide_rotate(struct wide4 q, struct wide3 p)
-{
-	struct wide3 v = { q.x, q.y, q.z };
-	struct wide3 t = wide3_scale(wide3_cross(v, p), wide_all(2));
-	return wide3_add(wide3_add(p, wide3_scale(t, q.w)), wide3_cross(v, t));
-}
-
-/* As quat_mul. */
-ALWAYS_INLINE struct wide4 wide4_mul(struct wide4 a, struct wide4 b)
-{
-	return (struct wide4){
-		a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-		a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-		a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-		a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-	};
 }
 
 /* As mat3_from_quat: its columns. */
@@ -213,8 +179,8 @@ static inline uint32_t wide_measure(const struct wide_measure *measure, struct w
 	for (uint32_t first = 0; first < block->lanes; first += WIDE) {
 		struct lanes_pair at = { .a = gather_motion_lanes(&block->motion_a[first]),
 					 .b = gather_motion_lanes(&block->motion_b[first]) };
-		at.arm_a = wide_rotate(at.a.rotation, wide3_load(block->more->point_a, first));
-		at.arm_b = wide_rotate(at.b.rotation, wide3_load(block->more->point_b, first));
+		at.arm_a = wide4_rotate(at.a.rotation, wide3_load(block->more->point_a, first));
+		at.arm_b = wide4_rotate(at.b.rotation, wide3_load(block->more->point_b, first));
 		move_lanes(block, first, &at);
 		wide most = block->balls ? ball_rows(measure, block, first, &at)
 					 : take_rows(measure, block, first);

@@ -1,34 +1,38 @@
-/* soft_vector.h: a vector of floats or doubles, four bytes times LANES_WIDTH long, and vectors in space
- * of them. soft_lanes.h includes this for floats, contacts side by side, and soft_wide_lanes.h for doubles,
- * joints side by side. Before each inclusion these are defined:
+/* vector_lanes.h: a vector of floats or doubles, the same arithmetic on several sets of numbers at once,
+ * and vectors in space and quaternions of them. It may be included several times, for several widths.
+ * Before each inclusion these are defined:
  *
  *   VECTOR          the name of the type, and the beginning of all others: NAME_all, NAME_select, …
+ *   VECTOR_BYTES    its length
  *   VECTOR_ELEMENT  float or double
  *   VECTOR_BITS     the integer of the same size
- *   VECTOR_EIGHT    in memory: the structure with BLOCK_LANES elements `at`
- *   VECTOR_APART    if loads and stores are defined elsewhere
+ *   VECTOR_EIGHT    if there are loads and stores: the structure in memory, with BLOCK_LANES elements `at`
  *
- * Alone it defines nothing. Each operation is the IEEE one per lane. */
+ * Alone it defines nothing. Each operation is the IEEE one per lane, in the order of vec3.h and quat.h, so
+ * that a lane has the bits of the plain computation. */
 #ifdef VECTOR
+
+#include "server/base/base.h"
+#include "server/base/inline.h"
 
 #define VECTOR_PASTE(a, b) a##b
 #define VECTOR_JOIN(a, b) VECTOR_PASTE(a, b)
 #define NAME(suffix) VECTOR_JOIN(VECTOR, suffix)
 
-typedef VECTOR_ELEMENT VECTOR __attribute__((vector_size(4 * LANES_WIDTH)));
-typedef VECTOR_BITS NAME(_mask) __attribute__((vector_size(4 * LANES_WIDTH)));
+typedef VECTOR_ELEMENT VECTOR __attribute__((vector_size(VECTOR_BYTES)));
+typedef VECTOR_BITS NAME(_mask) __attribute__((vector_size(VECTOR_BYTES)));
 
 /* In memory, which is an array of elements. In place of memcpy, which gcc splits into halves: a load of a
  * vector that was stored by halves waits for the stores. */
 typedef VECTOR_ELEMENT NAME(_stored)
-	__attribute__((vector_size(4 * LANES_WIDTH), aligned(sizeof(VECTOR_ELEMENT)), may_alias));
+	__attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(VECTOR_ELEMENT)), may_alias));
 
 ALWAYS_INLINE VECTOR NAME(_all)(VECTOR_ELEMENT s)
 {
 	return s - (VECTOR){ 0 }; /* a sum would turn −0 into 0 */
 }
 
-#ifndef VECTOR_APART
+#ifdef VECTOR_EIGHT
 /* The lanes of one vector from `first` on, which is a multiple of their number. */
 ALWAYS_INLINE VECTOR NAME(_load)(const struct VECTOR_EIGHT *from, uint32_t first)
 {
@@ -46,6 +50,12 @@ ALWAYS_INLINE void NAME(_store)(struct VECTOR_EIGHT *to, uint32_t first, VECTOR 
 ALWAYS_INLINE VECTOR NAME(_select)(NAME(_mask) mask, VECTOR yes, VECTOR no)
 {
 	return (VECTOR)((mask & (NAME(_mask))yes) | (~mask & (NAME(_mask))no));
+}
+
+ALWAYS_INLINE VECTOR NAME(_abs)(VECTOR v)
+{
+	NAME(_mask) sign = (NAME(_mask))NAME(_all)(-(VECTOR_ELEMENT)0);
+	return (VECTOR)((NAME(_mask))v & ~sign);
 }
 
 /* b if they are equal or one is not a number. */
@@ -89,12 +99,53 @@ ALWAYS_INLINE struct NAME(3) NAME(3_cross)(struct NAME(3) a, struct NAME(3) b)
 				 a.x * b.y - a.y * b.x };
 }
 
+ALWAYS_INLINE struct NAME(3) NAME(3_negate)(struct NAME(3) a)
+{
+	return (struct NAME(3)){ -a.x, -a.y, -a.z };
+}
+
+ALWAYS_INLINE struct NAME(3) NAME(3_select)(NAME(_mask) mask, struct NAME(3) yes, struct NAME(3) no)
+{
+	return (struct NAME(3)){ NAME(_select)(mask, yes.x, no.x), NAME(_select)(mask, yes.y, no.y),
+				 NAME(_select)(mask, yes.z, no.z) };
+}
+
+/* Quaternions. */
+struct NAME(4) {
+	VECTOR w, x, y, z;
+};
+
+/* As quat_rotate. */
+ALWAYS_INLINE struct NAME(3) NAME(4_rotate)(struct NAME(4) q, struct NAME(3) p)
+{
+	struct NAME(3) v = { q.x, q.y, q.z };
+	struct NAME(3) t = NAME(3_scale)(NAME(3_cross)(v, p), NAME(_all)(2));
+	return NAME(3_add)(NAME(3_add)(p, NAME(3_scale)(t, q.w)), NAME(3_cross)(v, t));
+}
+
+/* As quat_conjugate. */
+ALWAYS_INLINE struct NAME(4) NAME(4_conjugate)(struct NAME(4) q)
+{
+	return (struct NAME(4)){ q.w, -q.x, -q.y, -q.z };
+}
+
+/* As quat_mul. */
+ALWAYS_INLINE struct NAME(4) NAME(4_mul)(struct NAME(4) a, struct NAME(4) b)
+{
+	return (struct NAME(4)){
+		a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+		a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+		a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+		a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+	};
+}
+
 #undef NAME
 #undef VECTOR_JOIN
 #undef VECTOR_PASTE
-#undef VECTOR_APART
 #undef VECTOR_EIGHT
 #undef VECTOR_BITS
 #undef VECTOR_ELEMENT
+#undef VECTOR_BYTES
 #undef VECTOR
 #endif
