@@ -26,6 +26,9 @@ TESTS += $(PYTHON_TESTS) $(UNIT_TESTS) tests/lib/test_tally
 LONG_MOTIONS = \
 	tests/property/test_joint_scenes \
 	tests/property/test_robots \
+	tests/system/test_gallery.py \
+	tests/system/test_piles.py \
+	tests/system/test_same_history.py \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_parameters \
