@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import subprocess
 
 import pytest
 from support import (BUILD, CLIENT, DAEMON, SANITIZED, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records,
@@ -788,6 +789,12 @@ def target(cli):
 def test_a_query_names_the_body_that_is_not_there(cli, target, words):
     text, code = cli.error("query", target, *words.split())
     assert code == 1 and "there is no body 99" in text and "unknown_body" in text
+
+
+@pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:", "tls:127.0.0.1:65536", "ws://127.0.0.1:70000"])
+def test_a_port_that_is_none_is_named(address):
+    done = subprocess.run([CLIENT, "--connect", address, "worlds"], capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 1 and "a port from 1 to 65535" in done.stderr
 
 
 @pytest.mark.parametrize("words, status", REFUSED, ids=lambda w: "-".join(w) if isinstance(w, list) else w)

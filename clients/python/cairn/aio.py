@@ -46,7 +46,7 @@ from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command, world_options
 from .queries import PAGE, PARTICLES_PAGE, particles_of, visuals_of
 from .recordings import AsyncWorldRecordings
-from .wire import FRAME_MAX, NAMES, Closed, frame_of
+from .wire import FRAME_MAX, NAMES, Closed, frame_of, host_and_port
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
 
@@ -57,12 +57,12 @@ async def _open(address, tls):
     scheme, _, rest = address.partition(":")
     if scheme not in ("tcp", "tls"):
         scheme, rest = "tcp", address
-    host, _, port = rest.rpartition(":")
+    host, port = host_and_port(rest)
     context = None
     if scheme == "tls":
         context = tls if isinstance(tls, ssl.SSLContext) else ssl.create_default_context(cafile=tls)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-    return await asyncio.open_connection(host.strip("[]"), int(port), ssl=context)
+    return await asyncio.open_connection(host, port, ssl=context)
 
 
 class connect:

@@ -1,4 +1,5 @@
 """The Python client against a private daemon."""
+import asyncio
 import hashlib
 import math
 import socket
@@ -7,7 +8,7 @@ import time
 import pytest
 
 import cairn
-from cairn import columns
+from cairn import aio, columns
 from cairn.manifest import COMMAND
 from cairn.testing import daemon
 
@@ -369,6 +370,17 @@ def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     with pytest.raises(cairn.Refused) as refused:
         world.query(*query)
     assert (refused.value.status, refused.value.field) == (status, field)
+
+
+@pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:-1", "tcp:127.0.0.1:web", "tcp:127.0.0.1", "tls:a:65536",
+                                     "ws://127.0.0.1:70000", "nonsense", ""])
+def test_an_address_that_is_none_is_named(address):
+    async def by_asyncio(address):
+        await aio.connect(address)
+
+    for connect in (cairn.connect, lambda address: asyncio.run(by_asyncio(address))):
+        with pytest.raises(ValueError, match="is not unix:PATH, tcp:HOST:PORT.*from 1 to 65535"):
+            connect(address)
 
 
 def test_an_open_mesh_is_refused_as_a_solid_and_its_edges_are_named(cairn_client):
