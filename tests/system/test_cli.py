@@ -627,7 +627,7 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
 
 
 def test_limits_of_a_new_world_are_set_by_name(cli):
-    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "events=3")
+    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "joints=3", "--limit", "events=3")
     for x in (0, 3):
         cli.text("spawn", "bound", "--shape", "sphere:0.5", "--at", f"{x},0,0")
     assert "limit" in cli.error("spawn", "bound", "--shape", "sphere:0.5")[0]
