@@ -139,10 +139,11 @@ enum status address_check_target(const char *text, const char *field, struct rea
 	}
 	if (good)
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, -1, field,
-			  "%s: \"%.60s\" is no address that clients connect to: unix:PATH, tcp:HOST:PORT, "
-			  "tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT",
-			  field, text);
+	return reason_set(
+		why, STATUS_RANGE, -1, field,
+		"%s: \"%.60s\" is no address that clients connect to: unix:PATH, tcp:HOST:PORT, "
+		"tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT",
+		field, text);
 }
 
 /* ---- networks -------------------------------------------------------------------------------- */

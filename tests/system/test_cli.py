@@ -791,6 +791,18 @@ def test_a_query_names_the_body_that_is_not_there(cli, target, words):
     assert code == 1 and "there is no body 99" in text and "unknown_body" in text
 
 
+@pytest.mark.parametrize("words, error", [
+    (["create", "x" * 65], "name has 65 bytes: it must have at most 64 (name)"),
+    (["save", "{w}", "x" * 65], "name has 65 bytes: it must have at most 64 (name)"),
+    (["speed", "{w}", "1e9"], "value is 1000000000: it must be within ±1000000 (value)"),
+    (["fork", "{w}", "{w}"], "there is a world {w} already; choose another name (name)"),
+    (["kick", "99999"], "there is no session 99999; SESSIONS lists them (session)"),
+])
+def test_what_a_message_cannot_have_is_named_with_its_limit(cli, target, words, error):
+    text, code = cli.error(*[word.replace("{w}", target) for word in words])
+    assert code == 1 and error.replace("{w}", target) in text
+
+
 @pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:", "tls:127.0.0.1:65536", "ws://127.0.0.1:70000"])
 def test_a_port_that_is_none_is_named(address):
     done = subprocess.run([CLIENT, "--connect", address, "worlds"], capture_output=True, text=True, check=False, timeout=20)
