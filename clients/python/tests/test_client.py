@@ -372,6 +372,33 @@ def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     assert (refused.value.status, refused.value.field) == (status, field)
 
 
+LYING = (math.sqrt(0.5), 0, 0, math.sqrt(0.5))  # y along -x
+
+
+@pytest.mark.parametrize("first", ["body", "ground"])
+@pytest.mark.parametrize("kind, rotation, spin, points", [
+    ({"sphere": 0.5}, (1, 0, 0, 0), (20, 0, 60), 1), ({"capsule": (1, 0.5)}, LYING, (60, 0, 0), 2),
+    ({"cylinder": (1, 0.5)}, LYING, (60, 0, 0), 2), ({"ellipsoid": (2, 1, 1)}, (1, 0, 0, 0), (60, 0, 0), 1)])
+def test_what_spins_where_it_lies_touches_below_itself(cairn_client, kind, rotation, spin, points, first):
+    """A radian a tick: neither point nor normal turn with the body, whichever of both was made first."""
+    world = cairn_client.create("lathe", method="lcp")
+
+    def ground():
+        world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))], friction=0)
+
+    if first == "ground":
+        ground()
+    body = world.spawn(shapes=[world.shape(**kind)], position=(0, 0.5, 0), rotation=rotation, angular_velocity=spin, friction=0)
+    if first == "body":
+        ground()
+    world.step(30)
+    contacts = world.contacts(body)
+    assert len(contacts) == points
+    for a, _, (_, y, z), normal, separation, _ in contacts:
+        assert abs(y) < 1e-9 and abs(z) < 1e-9 and abs(separation) < 1e-9
+        assert normal == pytest.approx((0, -1 if a == body else 1, 0), abs=1e-12)
+
+
 @pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:-1", "tcp:127.0.0.1:web", "tcp:127.0.0.1", "tls:a:65536",
                                      "ws://127.0.0.1:70000", "nonsense", ""])
 def test_an_address_that_is_none_is_named(address):
