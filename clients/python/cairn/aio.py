@@ -486,7 +486,7 @@ class World(AsyncWorldRecordings, _World):
         return await self.restore("start")
 
     async def step_back(self, ticks=1):
-        """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
+        """Returns a world that does not run to the state `ticks` ticks ago, to tick 0 if there were fewer. Raises Refused ("range")."""
         return await self.restore(tick=max(self.tick - ticks, 0))
 
     async def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
