@@ -241,7 +241,7 @@ def test_the_command_line(tmp_path):
 
 
 def test_no_file_no_recording(tmp_path):
-    with daemon() as server, server.connect() as client:
+    with daemon() as server, server.connect(caps=("ack", "durable", "exact")) as client:
         world = bouncing(client)
         with refused("unsupported"):
             world.record("r")

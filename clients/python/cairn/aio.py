@@ -549,21 +549,21 @@ class World(AsyncWorldRecordings, _World):
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
                         follow=(), budget=0, joints=0, particles=0, sample=1):
         """Subscribes as cairn.World.subscribe and waits for the first frame; frames() then yields the frames."""
-        known = set(self.subscriptions)
+        message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
+                                     joints, particles, sample)
         try:
-            message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
-                                         joints, particles, sample)
             await self.client._request(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)
         except BaseException:
-            if sub not in known:
-                self.subscriptions.pop(sub, None)
+            self.subscriptions.pop(sub, None)
             raise
 
     async def unsubscribe(self, sub=1):
-        await self.client._request(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
-        del self.subscriptions[sub]
+        try:
+            await self.client._request(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
+        finally:
+            self.subscriptions.pop(sub, None)
 
     def take_state(self, kind, fields):
         super().take_state(kind, fields)

@@ -372,6 +372,25 @@ def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     assert (refused.value.status, refused.value.field) == (status, field)
 
 
+def test_a_second_subscription_of_a_number_leaves_the_first_one_whole(cairn_client):
+    world, body = falling(cairn_client)
+    other, _ = falling(cairn_client, "other")
+    world.subscribe(profile="view")
+    for again in (world, other):
+        with pytest.raises(ValueError, match="subscription 1 exists already"):
+            again.subscribe(profile="plain")
+    world.step(3)
+    ticks = [frame.tick for frame in world.frames(4, timeout=2)]
+    assert ticks[-1] == 3 and body in world.subscriptions[1].bodies
+    with pytest.raises(cairn.Refused):
+        other.subscribe(sub=2, divisor=100000)
+    other.subscribe(sub=2)
+    assert [frame.tick for frame in other.frames(1, sub=2, timeout=2)] == [0]
+    world.unsubscribe()
+    world.subscribe(profile="plain")
+    assert [frame.tick for frame in world.frames(1, timeout=2)] == [3]
+
+
 LYING = (math.sqrt(0.5), 0, 0, math.sqrt(0.5))  # y along -x
 
 
