@@ -208,6 +208,54 @@ enum status message_pack_content(const struct message *message, uint8_t *data, u
 	return finish_message(&out, bytes);
 }
 
+/* Tells what of a field is at fault. */
+static void explain_field(const struct message_field *field, const void *at, enum status status,
+			  struct reason *why)
+{
+	const struct wire_slice *slice = at;
+	const struct wire_list *list = at;
+	const struct wire_option *option = at;
+	bool is_option = field->kind == WIRE_KIND_OPTION, real = field->kind == WIRE_KIND_REAL;
+	bool text = field->kind == WIRE_KIND_TEXT || field->kind == WIRE_KIND_BIN;
+	if (text && status == STATUS_RANGE)
+		reason_set(why, status, -1, field->name,
+			   "%s has %u bytes: it must have at most %.0f", field->name,
+			   (unsigned)slice->bytes, field->max);
+	else if (real && status == STATUS_RANGE)
+		reason_set(why, status, -1, field->name, "%s is %.10g: it must be within ±%.10g",
+			   field->name, *(const double *)at, field->max);
+	else if ((is_option || field->kind == WIRE_KIND_UINT) && status == STATUS_RANGE)
+		reason_set(why, status, -1, field->name, "%s is %llu: it must be at most %.0f",
+			   field->name,
+			   (unsigned long long)(is_option ? option->value : *(const uint64_t *)at),
+			   field->max);
+	else if (field->kind >= WIRE_KIND_IDS && field->kind <= WIRE_KIND_MAP &&
+		 status == STATUS_RANGE)
+		reason_set(why, status, -1, field->name,
+			   "%s has %u items: it must have at most %.0f", field->name,
+			   (unsigned)list->count, field->max);
+	else
+		reason_set(why, status, -1, field->name, "%s: %s", field->name,
+			   status_text(status));
+}
+
+enum status message_explain(const struct message *message, enum status status, struct reason *why)
+{
+	uint8_t room[32];
+	const struct message_info *info = message_info(message->type);
+	for (uint32_t i = 0; info != NULL && !info->reserved && i < info->field_count; i++) {
+		const struct message_field *field = &info->fields[i];
+		const void *at = (const uint8_t *)message + field->offset;
+		struct wire_packer out = wire_packer_over(room, sizeof room);
+		pack_field(&out, field, at);
+		if (out.status != STATUS_OK && out.status != STATUS_FULL) {
+			explain_field(field, at, out.status, why);
+			return status;
+		}
+	}
+	return reason_set(why, status, -1, "message", "%s", status_text(status));
+}
+
 enum status message_pack(const struct message *message, uint8_t *data, uint32_t capacity,
 			 uint32_t *bytes)
 {

@@ -17,6 +17,10 @@ MUST_CHECK enum status message_pack(const struct message *message, uint8_t *data
 MUST_CHECK enum status message_pack_content(const struct message *message, uint8_t *data,
 					    uint32_t capacity, uint32_t *bytes);
 
+/* Why a message was not packed: the first field at fault with its value and limit, else what the status
+ * says. Returns the status. */
+enum status message_explain(const struct message *message, enum status status, struct reason *why);
+
 /* One frame for many subscriptions. SNAPSHOT, DELTA, EVENTS and NOTICE begin [type, sub, …]: all
  * that follows `sub` is the same for all subscriptions and is packed once (the tail); each peer is sent
  * its own head and then the tail. */

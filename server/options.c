@@ -556,6 +556,8 @@ static enum status check_serve(const struct options *options, struct reason *why
 				  "--upgrade: \"%.40s\" is unknown; use refuse or redo",
 				  options->upgrade);
 	enum status status = check_durability(options, why);
+	if (status == STATUS_OK && options->drain_redirect != NULL)
+		status = address_check_target(options->drain_redirect, "drain-redirect", why);
 	if (status == STATUS_OK)
 		status = options_addresses(options, addresses, &count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)

@@ -35,8 +35,8 @@ int verb_worlds(struct cli *cli)
 /* Packs each --limit NAME=N. */
 static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_list *list)
 {
-	static const char *const limits[] = { "bodies", "placements", "contacts",
-					      "shapes", "events",     "memory" };
+	static const char *const limits[] = { "bodies", "placements", "contacts", "shapes",
+					      "joints", "events",     "memory" };
 	const char *text;
 	for (uint32_t k = 0; (text = cli_option(cli, "limit", k)) != NULL; k++) {
 		const char *equals = strchr(text, '=');
@@ -50,7 +50,7 @@ static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_li
 			reason_set(
 				&cli->why, STATUS_RANGE, -1, "limit",
 				"--limit %.40s: it must be NAME=N; NAME is bodies, placements, contacts, "
-				"shapes, events or memory",
+				"shapes, joints, events or memory",
 				text);
 			return false;
 		}

@@ -50,7 +50,7 @@ enum status connection_queue(struct connection *self, const struct message *mess
 		if (packed && status == STATUS_OK)
 			return STATUS_OK;
 		if (status != STATUS_FULL && status != STATUS_OK)
-			return reason_set(why, status, -1, "message", "%s", status_text(status));
+			return message_explain(message, status, why);
 	}
 	return reason_set(
 		why, STATUS_TOO_LARGE, -1, "message",

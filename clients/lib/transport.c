@@ -10,6 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -53,7 +54,7 @@ static enum status bad_address(struct reason *why, const char *address)
 	return reason_set(
 		why, STATUS_RANGE, -1, "address",
 		"address %.80s is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or "
-		"wss://HOST:PORT",
+		"wss://HOST:PORT, with a port from 1 to 65535",
 		address);
 }
 
@@ -74,7 +75,9 @@ static bool split_host(const char *text, size_t bytes, struct address_target *ou
 		return false;
 	snprintf(out->host, sizeof out->host, "%.*s", (int)host_bytes, host);
 	snprintf(out->port, sizeof out->port, "%.*s", (int)port_bytes, colon + 1);
-	return true;
+	/* getaddrinfo takes a larger one for what its lowest 16 bits are. */
+	unsigned long port = strtoul(out->port, NULL, 10);
+	return port >= 1 && port <= UINT16_MAX;
 }
 
 static enum status parse_address(const char *address, struct address_target *out,

@@ -60,6 +60,9 @@ enum status source_fail(const struct source *source, uint32_t line, enum status 
 	va_start(arguments, format);
 	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
+	if (line == 0) /* of the file as a whole */
+		return reason_set(source->why, status, -1, field, "%s: %s",
+				  source_name_short(file, name), message);
 	return reason_set(source->why, status, -1, field, "%s:%u: %s",
 			  source_name_short(file, name), (unsigned)line, message);
 }

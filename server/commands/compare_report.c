@@ -96,7 +96,10 @@ static void print_expectation(const struct comparison *self, const struct scene 
 
 void compare_print_text(const struct comparison *self)
 {
-	printf("%s: %" PRIu64 " ticks at %g/s\n\n", self->path, self->ticks, self->rate);
+	printf("%s: %" PRIu64 " ticks", self->path, self->ticks);
+	if (self->rate > 0) /* a method has made a world */
+		printf(" at %g/s", self->rate);
+	printf("\n\n");
 	bool estimates = comparison_shows(self, FIGURE_IMPACT_ERROR);
 	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s%s\n", "method", "diverged", "energy",
 	       "momentum", "angular", "penetration", "residual", "fallbacks", "push", "ms",

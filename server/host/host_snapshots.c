@@ -190,6 +190,13 @@ static void restore_to(struct host *host, struct requester *requester, const str
 		host_refuse(host, requester, &why);
 }
 
+static enum status refuse_snapshot(const char *name, const char *field, struct reason *why)
+{
+	return reason_set(why, STATUS_UNKNOWN_SNAPSHOT, -1, field,
+			  "the world has no snapshot named \"%s\"%s", name,
+			  strcmp(name, HOST_START) == 0 ? ": it has not made its first step" : "");
+}
+
 void host_do_restore(struct host *host, struct requester *requester, const char *name)
 {
 	struct reason why;
@@ -200,9 +207,7 @@ void host_do_restore(struct host *host, struct requester *requester, const char 
 		restore_to(host, requester, &snapshot->image, name);
 		return;
 	}
-	reason_set(&why, STATUS_UNKNOWN_SNAPSHOT, -1, "name",
-		   "the world has no snapshot named \"%s\"%s", name,
-		   strcmp(name, HOST_START) == 0 ? ": it has not made its first step" : "");
+	(void)refuse_snapshot(name, "name", &why);
 	host_refuse(host, requester, &why);
 }
 
@@ -244,8 +249,10 @@ void host_do_fork(struct host *host, struct requester *requester, const char *na
 	if (status != STATUS_OK) {
 		bytes_release(&reply->image);
 		host->refused++;
-		reply->status =
-			reason_set(&reply->why, status, -1, "snapshot", "%s", status_text(status));
+		reply->status = status == STATUS_UNKNOWN_SNAPSHOT
+					? refuse_snapshot(snapshot_name, "snapshot", &reply->why)
+					: reason_set(&reply->why, status, -1, "snapshot", "%s",
+						     status_text(status));
 	}
 	host_send(host, report);
 }

@@ -121,6 +121,31 @@ void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX])
 	snprintf(text, ADDRESS_TEXT_MAX, six ? "tcp:[%s]:%u" : "tcp:%s:%u", host, address->port);
 }
 
+enum status address_check_target(const char *text, const char *field, struct reason *why)
+{
+	static const char *const KINDS[] = { "tcp:", "tls:", "ws://", "wss://" };
+	char host[256], rest[256];
+	const char *port_text;
+	uint16_t port = 0;
+	bool good = starts_with(text, "unix:") && text[5] != '\0';
+	for (size_t i = 0; !good && i < COUNT_OF(KINDS); i++) {
+		if (!starts_with(text, KINDS[i]))
+			continue;
+		snprintf(rest, sizeof rest, "%s", text + strlen(KINDS[i]));
+		if (i >= 2)
+			rest[strcspn(rest, "/")] = '\0';
+		good = split_port(rest, host, sizeof host, &port_text) &&
+		       parse_port(port_text, &port) && port > 0 && strpbrk(host, " /") == NULL;
+	}
+	if (good)
+		return STATUS_OK;
+	return reason_set(
+		why, STATUS_RANGE, -1, field,
+		"%s: \"%.60s\" is no address that clients connect to: unix:PATH, tcp:HOST:PORT, "
+		"tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT",
+		field, text);
+}
+
 /* ---- networks -------------------------------------------------------------------------------- */
 
 enum status network_parse(const char *text, struct address_network *out, struct reason *why)

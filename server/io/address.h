@@ -31,6 +31,11 @@ struct address {
  * an address, RANGE port or path length. */
 MUST_CHECK enum status address_parse(const char *text, struct address *out, struct reason *why);
 
+/* Checks an address for clients to connect to: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT
+ * or wss://HOST:PORT, the last two also with a path; HOST may be a name. RANGE. */
+MUST_CHECK enum status address_check_target(const char *text, const char *field,
+					    struct reason *why);
+
 /* An IPv4 address in the form of an IPv6 one (::ffff:a.b.c.d), as listeners for both report it,
  * becomes the IPv4 address; others are unchanged. */
 void address_unmap(struct address *address);

@@ -1,6 +1,7 @@
 /* past_walk.c: from a place to a world at it: the nearest of the world that the walk has, a keyframe, a
  * checkpoint and the beginning of an epoch, and then the records after it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "server/base/heap.h"
@@ -118,12 +119,14 @@ static enum status refuse_place(const struct past_walk *walk, struct recorded_pl
 {
 	const struct recorded_epoch *newest = &walk->epochs.items[walk->epochs.count - 1];
 	const struct recorded_epoch *oldest = &walk->epochs.items[0];
-	return reason_set(
-		why, STATUS_RANGE, -1, "tick",
-		"the file does not have tick %" PRIu64 " of epoch %u: it begins with tick "
-		"%" PRIu64 " of epoch %u and ends with tick %" PRIu64 " of epoch %u",
-		place.tick, (unsigned)place.epoch, oldest->begin.tick,
-		(unsigned)oldest->begin.epoch, newest->last, (unsigned)newest->begin.epoch);
+	char epoch[32] = "any epoch"; /* 0: the last one that has the tick */
+	if (place.epoch != 0)
+		snprintf(epoch, sizeof epoch, "epoch %u", (unsigned)place.epoch);
+	return reason_set(why, STATUS_RANGE, -1, "tick",
+			  "the file does not have tick %" PRIu64 " of %s: it begins with tick "
+			  "%" PRIu64 " of epoch %u and ends with tick %" PRIu64 " of epoch %u",
+			  place.tick, epoch, oldest->begin.tick, (unsigned)oldest->begin.epoch,
+			  newest->last, (unsigned)newest->begin.epoch);
 }
 
 enum status past_walk_find(const struct past_walk *walk, bool nearby, struct recorded_place *place,

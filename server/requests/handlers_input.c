@@ -391,6 +391,7 @@ void handle_restore(struct session *self, const struct message *message)
 void handle_fork(struct session *self, const struct message *message)
 {
 	struct membership *membership = require_membership(self, message, message->fork.world);
+	struct reason why;
 	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
 	if (membership == NULL ||
 	    !copy_valid_name(self, message, message->fork.name, name, false) ||
@@ -399,11 +400,12 @@ void handle_fork(struct session *self, const struct message *message)
 	if (session_refuses_world(self, message, name))
 		return;
 	if (worlds_find_name(self->service->worlds, name) != NULL) {
-		session_refuse_status(self, message, STATUS_EXISTS);
+		reason_set(&why, STATUS_EXISTS, -1, "name",
+			   "there is a world %s already; choose another name", name);
+		session_refuse(self, message, &why);
 		return;
 	}
 	const struct msg_fork *ask = &message->fork;
-	struct reason why;
 	if (ask->tick.set && snapshot[0] != '\0') {
 		refuse_both(self, message);
 		return;

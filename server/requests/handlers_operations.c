@@ -6,6 +6,7 @@
 #include "protocol/packer.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
+#include "server/io/address.h"
 #include "server/io/log.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"
@@ -112,9 +113,13 @@ void handle_kick(struct session *self, const struct message *message)
 	struct reason why;
 	char text[WIRE_STRING_UP + 1];
 	if (target == NULL || target == self) {
-		reason_set(&why, STATUS_MISSING, -1, "session",
-			   target == self ? "a session cannot kick itself; send GOODBYE"
-					  : "no such session");
+		if (target == self)
+			reason_set(&why, STATUS_MISSING, -1, "session",
+				   "a session cannot kick itself; send GOODBYE");
+		else
+			reason_set(&why, STATUS_MISSING, -1, "session",
+				   "there is no session %u; SESSIONS lists them",
+				   (unsigned)message->kick.session);
 		session_refuse(self, message, &why);
 		return;
 	}
@@ -257,11 +262,17 @@ void handle_monitor(struct session *self, const struct message *message)
 void handle_drain(struct session *self, const struct message *message)
 {
 	struct service *service = self->service;
+	struct reason why;
+	char redirect[WIRE_STRING_UP + 1];
+	snprintf(redirect, sizeof redirect, "%.*s", (int)message->drain.redirect.bytes,
+		 (const char *)message->drain.redirect.at);
+	if (redirect[0] != '\0' && address_check_target(redirect, "redirect", &why) != STATUS_OK) {
+		session_refuse(self, message, &why);
+		return;
+	}
 	session_done(self, message);
-	if (message->drain.redirect.bytes > 0)
-		snprintf(service->redirect, sizeof service->redirect, "%.*s",
-			 (int)message->drain.redirect.bytes,
-			 (const char *)message->drain.redirect.at);
+	if (redirect[0] != '\0')
+		snprintf(service->redirect, sizeof service->redirect, "%s", redirect);
 	/* A second DRAIN does nothing, whereas a second signal ends the daemon at once. */
 	if (!service->draining)
 		service->calls->drain(service);

@@ -230,15 +230,22 @@ enum status archive_names(const char *world, char (*names)[WIRE_NAME_MAX + 1], u
 	return status;
 }
 
+/* What errno says of the file at `path` of a recording. */
+static enum status refuse_recording(const char *path, const char *name, struct reason *why)
+{
+	if (errno != ENOENT)
+		return new_file_fail(path, why);
+	return reason_set(why, STATUS_MISSING, -1, "name", "the world has no recording named %.64s",
+			  name);
+}
+
 /* A file at `path` as a recording; the size is that of the file. */
 static enum status open_described(const char *path, const char *name, sqlite3 **out,
 				  struct archive_entry *entry, struct reason *why)
 {
 	struct stat found;
 	if (stat(path, &found) != 0)
-		return errno == ENOENT ? reason_set(why, STATUS_MISSING, -1, "name",
-						    "the world has no recording named %.64s", name)
-				       : new_file_fail(path, why);
+		return refuse_recording(path, name, why);
 	enum status status = sql_open(path, SQL_ALONE, out, why);
 	if (status != STATUS_OK)
 		return status;
@@ -267,10 +274,7 @@ enum status archive_remove(const char *world, const char *name, struct reason *w
 	char path[NEW_FILE_PATH];
 	enum status status = find_path(world, "/", name, SUFFIX, path, why);
 	if (status == STATUS_OK && unlink(path) != 0)
-		status = errno == ENOENT
-				 ? reason_set(why, STATUS_MISSING, -1, "name",
-					      "the world has no recording named %.64s", name)
-				 : new_file_fail(path, why);
+		status = refuse_recording(path, name, why);
 	return status;
 }
 
@@ -292,7 +296,7 @@ enum status archive_read(const char *world, const char *name, uint64_t offset, u
 	if (file >= 0 && fstat(file, &found) == 0)
 		got = pread(file, out->data + out->count, bytes, (off_t)offset);
 	if (got < 0)
-		status = new_file_fail(path, why);
+		status = refuse_recording(path, name, why);
 	if (file >= 0)
 		close(file);
 	if (status != STATUS_OK)

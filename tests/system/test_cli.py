@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import subprocess
 
 import pytest
 from support import (BUILD, CLIENT, DAEMON, SANITIZED, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records,
@@ -626,7 +627,7 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
 
 
 def test_limits_of_a_new_world_are_set_by_name(cli):
-    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "events=3")
+    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "joints=3", "--limit", "events=3")
     for x in (0, 3):
         cli.text("spawn", "bound", "--shape", "sphere:0.5", "--at", f"{x},0,0")
     assert "limit" in cli.error("spawn", "bound", "--shape", "sphere:0.5")[0]
@@ -788,6 +789,24 @@ def target(cli):
 def test_a_query_names_the_body_that_is_not_there(cli, target, words):
     text, code = cli.error("query", target, *words.split())
     assert code == 1 and "there is no body 99" in text and "unknown_body" in text
+
+
+@pytest.mark.parametrize("words, error", [
+    (["create", "x" * 65], "name has 65 bytes: it must have at most 64 (name)"),
+    (["save", "{w}", "x" * 65], "name has 65 bytes: it must have at most 64 (name)"),
+    (["speed", "{w}", "1e9"], "value is 1000000000: it must be within ±1000000 (value)"),
+    (["fork", "{w}", "{w}"], "there is a world {w} already; choose another name (name)"),
+    (["kick", "99999"], "there is no session 99999; SESSIONS lists them (session)"),
+])
+def test_what_a_message_cannot_have_is_named_with_its_limit(cli, target, words, error):
+    text, code = cli.error(*[word.replace("{w}", target) for word in words])
+    assert code == 1 and error.replace("{w}", target) in text
+
+
+@pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:", "tls:127.0.0.1:65536", "ws://127.0.0.1:70000"])
+def test_a_port_that_is_none_is_named(address):
+    done = subprocess.run([CLIENT, "--connect", address, "worlds"], capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 1 and "a port from 1 to 65535" in done.stderr
 
 
 @pytest.mark.parametrize("words, status", REFUSED, ids=lambda w: "-".join(w) if isinstance(w, list) else w)

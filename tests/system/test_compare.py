@@ -83,6 +83,8 @@ def test_a_method_that_refuses_the_scene_ends_with_1(scene):
     joined = SCENE + "joints: [{ type: fixed, b: ball, at: [0, 5, 0] }]\n"
     code, out, _ = compare(scene(joined.replace("-4.905", "0")), "--methods", "lcp,free")
     assert code == 1 and "refused: " in out and "joints" in out
+    code, out, _ = compare(scene(SCENE), "--methods", "gauss")
+    assert code == 1 and out.splitlines()[0].endswith("scene.yaml: 120 ticks")
 
 
 def test_a_property_that_a_method_would_ignore_is_refused_with_line_value_and_remedy(scene):

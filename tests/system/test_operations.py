@@ -106,8 +106,24 @@ def test_sessions_are_listed_and_a_kicked_one_cannot_resume(server):
         # Not kept for a resume.
         until(lambda: victim.session not in {r["session"] for r in server.cli.lines("sessions")})
     said, _ = server.cli.error("kick", 99999)
-    assert "no such session" in said
+    assert "there is no session" in said
     assert "audit session=" in log_of(server).replace('"', "") and "message=KICK" in log_of(server)
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp:", "tcp:host", "tcp:host:0", "tcp:host:99999", "http://host:80", "unix:", "ws:host:1", "tcp:ho st:1"])
+def test_a_drain_to_no_address_is_refused_and_does_nothing(server, address):
+    said, code = server.cli.error("drain", "--redirect", address)
+    assert code == 1 and f'"{address}" is no address that clients connect to' in said and "(redirect) [range]" in said
+    with server.connect() as client:
+        client.join("tower")  # it goes on
+    done = subprocess.run([DAEMON, "--drain-redirect", address, "--check-config"], capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 1 and "drain-redirect" in done.stderr
+
+
+@pytest.mark.parametrize("address", ["unix:/run/c.sock", "tcp:10.0.0.1:7411", "tcp:[::1]:7411", "tls:world.example:7411", "wss://world.example:443/ws"])
+def test_an_address_of_a_drain_may_be_of_every_kind(address):
+    done = subprocess.run([DAEMON, "--drain-redirect", address, "--check-config"], capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 0, done.stderr
 
 
 def test_sessions_beyond_one_page_are_listed():

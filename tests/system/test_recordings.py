@@ -231,10 +231,17 @@ def test_the_command_line(tmp_path):
         assert status == 0 and json.loads(said)["tick"] == made["last"], error
         assert cli("record", "w", "remove", "back")[0] == 0
         assert cli("record", "w", "dance")[0] != 0
+        for words, says in {("record", "w", "get", "no", tmp_path / "no.cairn"): "no recording named no",
+                            ("record", "w", "remove", "no"): "no recording named no",
+                            ("fork", "w", "two", "--recording", "no"): "no recording named no",
+                            ("fork", "w", "two", "--snapshot", "no"): 'no snapshot named "no"',
+                            ("fork", "w", "two", "--tick", 999999): "tick 999999 of any epoch"}.items():
+            status, _, error = cli(*words)
+            assert status == 1 and says in error and str(tmp_path / "data") not in error, error
 
 
 def test_no_file_no_recording(tmp_path):
-    with daemon() as server, server.connect() as client:
+    with daemon() as server, server.connect(caps=("ack", "durable", "exact")) as client:
         world = bouncing(client)
         with refused("unsupported"):
             world.record("r")

@@ -340,6 +340,8 @@ def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "bad.yaml").write_text("world: { name: x\n", encoding="utf-8")
     status, _, errors = ask(tmp_path / "bad.yaml")
     assert status == 1 and "bad.yaml" in errors
+    status, _, errors = ask(tmp_path)
+    assert status == 1 and errors.endswith(": cannot be read\n") and ":0:" not in errors
 
 
 @pytest.mark.parametrize(("kind", "words"), [("triangle", ()), ("diamond", ("--count", 4)), ("arch", ("--count", 7, "--factor", 0.9, "--friction", 0))])

@@ -126,7 +126,7 @@ export class World extends Queries {
   /** Returns to the state before the world's first tick; a new epoch begins. */
   restart() { return this.restore("start"); }
 
-  /** Returns a world that does not run to the state `ticks` ticks ago. @throws {Refused} "range" */
+  /** Returns a world that does not run to the state `ticks` ticks ago, to tick 0 if there were fewer. @throws {Refused} "range" */
   stepBack(ticks = 1) { return this.restore("", { tick: Math.max(this.tick - ticks, 0) }); }
 
   /** Copies the present state, a saved one or that of a tick of the past or of a recording (null: its end) to a new, paused world. @returns {Promise<World>} joined */

@@ -46,7 +46,7 @@ from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command, world_options
 from .queries import PAGE, PARTICLES_PAGE, particles_of, visuals_of
 from .recordings import AsyncWorldRecordings
-from .wire import FRAME_MAX, NAMES, Closed, frame_of
+from .wire import FRAME_MAX, NAMES, Closed, frame_of, host_and_port
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
 
@@ -57,12 +57,12 @@ async def _open(address, tls):
     scheme, _, rest = address.partition(":")
     if scheme not in ("tcp", "tls"):
         scheme, rest = "tcp", address
-    host, _, port = rest.rpartition(":")
+    host, port = host_and_port(rest)
     context = None
     if scheme == "tls":
         context = tls if isinstance(tls, ssl.SSLContext) else ssl.create_default_context(cafile=tls)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-    return await asyncio.open_connection(host.strip("[]"), int(port), ssl=context)
+    return await asyncio.open_connection(host, port, ssl=context)
 
 
 class connect:
@@ -486,7 +486,7 @@ class World(AsyncWorldRecordings, _World):
         return await self.restore("start")
 
     async def step_back(self, ticks=1):
-        """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
+        """Returns a world that does not run to the state `ticks` ticks ago, to tick 0 if there were fewer. Raises Refused ("range")."""
         return await self.restore(tick=max(self.tick - ticks, 0))
 
     async def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
@@ -549,21 +549,21 @@ class World(AsyncWorldRecordings, _World):
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
                         follow=(), budget=0, joints=0, particles=0, sample=1):
         """Subscribes as cairn.World.subscribe and waits for the first frame; frames() then yields the frames."""
-        known = set(self.subscriptions)
+        message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
+                                     joints, particles, sample)
         try:
-            message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
-                                         joints, particles, sample)
             await self.client._request(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)
         except BaseException:
-            if sub not in known:
-                self.subscriptions.pop(sub, None)
+            self.subscriptions.pop(sub, None)
             raise
 
     async def unsubscribe(self, sub=1):
-        await self.client._request(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
-        del self.subscriptions[sub]
+        try:
+            await self.client._request(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
+        finally:
+            self.subscriptions.pop(sub, None)
 
     def take_state(self, kind, fields):
         super().take_state(kind, fields)

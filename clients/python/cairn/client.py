@@ -671,7 +671,7 @@ class World(WorldQueries, WorldRecordings, Commands):
         return self.restore("start")
 
     def step_back(self, ticks=1):
-        """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
+        """Returns a world that does not run to the state `ticks` ticks ago, to tick 0 if there were fewer. Raises Refused ("range")."""
         return self.restore(tick=max(self.tick - ticks, 0))
 
     def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
@@ -714,19 +714,28 @@ class World(WorldQueries, WorldRecordings, Commands):
 
     def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(), follow=(),
                   budget=0, joints=0, particles=0, sample=1):
-        """Subscribes to the world; frames() then yields its frames. `fields`: a mask, or names of columns (manifest.COLUMN).
+        """Subscribes to the world and waits for the first frame; frames() then yields the frames. `sub` is a number of the session.
+        Raises Refused, and ValueError for a subscription that there is. `fields`: a mask, or names of columns (manifest.COLUMN).
         `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
         which quantise poses and velocities and need a tenth of the bytes. `areas` (module areas) and `follow` (ids)
         select a part of the world; `budget` is in bytes per second (0: no limit). `joints`: columns of joints
         (manifest.JOINT_COLUMN) as a mask or names, True for all: frames then contain the joints of the visible bodies.
         `particles`: columns of particles (manifest.PARTICLE_COLUMN) likewise: frames then contain the particles in the areas; ["count"]: only
         how many each system has. `sample`: only those whose serial number is a multiple of it."""
-        self.client.wire.send("subscribe", *self._subscription(sub, fields, divisor, events, profile, hash_every, areas,
-                                                               follow, budget, joints, particles, sample))
+        message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget, joints, particles,
+                                     sample)
+        try:
+            self.client.wire.send("subscribe", *message)
+            self.client.wait(["snapshot", "delta"], lambda f: f[0] == sub, sub)
+        except BaseException:
+            self.subscriptions.pop(sub, None)
+            raise
 
     def _subscription(self, sub, fields, divisor, events, profile, hash_every, areas, follow, budget, joint_columns,
                       particle_columns=0, sample=1):
-        """The fields of SUBSCRIBE, and an empty mirror."""
+        """The fields of SUBSCRIBE, and an empty mirror. The frames of a subscription that there is need the one that it has."""
+        if any(sub in world.subscriptions for world in self.client.worlds.values()):
+            raise ValueError(f"subscription {sub} exists already: unsubscribe it first, or choose another number")
         if not isinstance(fields, int):
             fields = sum(COLUMN[name] for name in fields)
         joint_columns = joints.mask_of(joint_columns)
@@ -746,9 +755,11 @@ class World(WorldQueries, WorldRecordings, Commands):
 
     def unsubscribe(self, sub=1):
         """Ends a subscription."""
-        self.client.wire.send("unsubscribe", sub)
-        self.client.wait(["reply"], lambda f: f[0] == sub)
-        del self.subscriptions[sub]
+        try:
+            self.client.wire.send("unsubscribe", sub)
+            self.client.wait(["reply"], lambda f: f[0] == sub)
+        finally:
+            self.subscriptions.pop(sub, None)
 
     def take_state(self, kind, fields):
         if kind == "sought":

@@ -21,9 +21,17 @@ class Closed(ConnectionError):
         self.status = status
 
 
+def host_and_port(text):
+    """The host and the port of HOST:PORT. Raises ValueError."""
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
+        raise ValueError(f"address {text!r} is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT, "
+                         "with a port from 1 to 65535")
+    return host.strip("[]"), int(port)
+
+
 def _connect(host_port, timeout):
-    host, _, port = host_port.rpartition(":")
-    sock = socket.create_connection((host.strip("[]"), int(port)), timeout)
+    sock = socket.create_connection(host_and_port(host_port), timeout)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 

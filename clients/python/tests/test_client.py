@@ -1,4 +1,5 @@
 """The Python client against a private daemon."""
+import asyncio
 import hashlib
 import math
 import socket
@@ -7,7 +8,7 @@ import time
 import pytest
 
 import cairn
-from cairn import columns
+from cairn import aio, columns
 from cairn.manifest import COMMAND
 from cairn.testing import daemon
 
@@ -369,6 +370,63 @@ def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     with pytest.raises(cairn.Refused) as refused:
         world.query(*query)
     assert (refused.value.status, refused.value.field) == (status, field)
+
+
+def test_a_second_subscription_of_a_number_leaves_the_first_one_whole(cairn_client):
+    world, body = falling(cairn_client)
+    other, _ = falling(cairn_client, "other")
+    world.subscribe(profile="view")
+    for again in (world, other):
+        with pytest.raises(ValueError, match="subscription 1 exists already"):
+            again.subscribe(profile="plain")
+    world.step(3)
+    ticks = [frame.tick for frame in world.frames(4, timeout=2)]
+    assert ticks[-1] == 3 and body in world.subscriptions[1].bodies
+    with pytest.raises(cairn.Refused):
+        other.subscribe(sub=2, divisor=100000)
+    other.subscribe(sub=2)
+    assert [frame.tick for frame in other.frames(1, sub=2, timeout=2)] == [0]
+    world.unsubscribe()
+    world.subscribe(profile="plain")
+    assert [frame.tick for frame in world.frames(1, timeout=2)] == [3]
+
+
+LYING = (math.sqrt(0.5), 0, 0, math.sqrt(0.5))  # y along -x
+
+
+@pytest.mark.parametrize("first", ["body", "ground"])
+@pytest.mark.parametrize("kind, rotation, spin, points", [
+    ({"sphere": 0.5}, (1, 0, 0, 0), (20, 0, 60), 1), ({"capsule": (1, 0.5)}, LYING, (60, 0, 0), 2),
+    ({"cylinder": (1, 0.5)}, LYING, (60, 0, 0), 2), ({"ellipsoid": (2, 1, 1)}, (1, 0, 0, 0), (60, 0, 0), 1)])
+def test_what_spins_where_it_lies_touches_below_itself(cairn_client, kind, rotation, spin, points, first):
+    """A radian a tick: neither point nor normal turn with the body, whichever of both was made first."""
+    world = cairn_client.create("lathe", method="lcp")
+
+    def ground():
+        world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))], friction=0)
+
+    if first == "ground":
+        ground()
+    body = world.spawn(shapes=[world.shape(**kind)], position=(0, 0.5, 0), rotation=rotation, angular_velocity=spin, friction=0)
+    if first == "body":
+        ground()
+    world.step(30)
+    contacts = world.contacts(body)
+    assert len(contacts) == points
+    for a, _, (_, y, z), normal, separation, _ in contacts:
+        assert abs(y) < 1e-9 and abs(z) < 1e-9 and abs(separation) < 1e-9
+        assert normal == pytest.approx((0, -1 if a == body else 1, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:-1", "tcp:127.0.0.1:web", "tcp:127.0.0.1", "tls:a:65536",
+                                     "ws://127.0.0.1:70000", "nonsense", ""])
+def test_an_address_that_is_none_is_named(address):
+    async def by_asyncio(address):
+        await aio.connect(address)
+
+    for connect in (cairn.connect, lambda address: asyncio.run(by_asyncio(address))):
+        with pytest.raises(ValueError, match="is not unix:PATH, tcp:HOST:PORT.*from 1 to 65535"):
+            connect(address)
 
 
 def test_an_open_mesh_is_refused_as_a_solid_and_its_edges_are_named(cairn_client):

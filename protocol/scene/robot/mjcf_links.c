@@ -168,6 +168,10 @@ static enum status read_loop(const struct mjcf *self, const struct xml_node *nod
 		status = find_body(self, node, "body2", &loop.b);
 	if (status != STATUS_OK)
 		return status;
+	if (loop.a == loop.b)
+		return node_fail(node, STATUS_RANGE, "body2",
+				 "<%s> names '%.63s' twice; give two bodies", node->name,
+				 grammar_text(node, "body1"));
 	loop.anchor = position_of(robot, loop.b);
 	if (tie == TIE_CONNECT) {
 		double v[GRAMMAR_REALS_MAX];

@@ -10,6 +10,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/piece.h"
+#include "server/engine/geometry/curve.h"
 #include "server/engine/geometry/support.h"
 #include "server/engine/linalg/eigen3.h"
 #include "server/engine/math/sym3.h"
@@ -312,36 +313,89 @@ static struct view_place view_still(const struct tables *tables, uint32_t row, u
 	return (struct view_place){ tables->contact.normal[row], place.point, place.separation };
 }
 
-/* One of a ball or capsule: what stays with such a body is not the point on its surface, which rolls
- * away, but the one behind it on its core. The normal goes with the other body, or from ball to ball. */
-static struct view_place view_round(const struct tables *tables, const struct shape *a,
-				    const struct shape *b, uint32_t row, uint32_t point,
-				    const struct contact_motion *motion)
+/* 1. A normal is across the axis of a drum or cone if this part of it is. */
+#define ROLLS_ACROSS 0.1
+
+/* m: how far behind a point of its surface is what stays with a shape that rolls: the core of a ball or
+ * capsule, the axis of a cylinder or cone. The point and its outward normal are in the axes of the
+ * body. 0 of shapes that do not roll. */
+static double rolling_radius(const struct dynamics *dynamics, uint32_t placement, vec3 at,
+			     vec3 outward)
 {
-	const struct contact_table *contact = &tables->contact;
+	const struct shape *shape = placement_shape(dynamics, placement);
+	if (shape_is_round(shape))
+		return support_radius(shape);
+	if (shape->kind != SHAPE_CYLINDER && shape->kind != SHAPE_CONE)
+		return 0;
+	pose own = placement_pose(dynamics->tables, placement);
+	vec3 n = quat_rotate_inverse(own.rotation, outward);
+	vec3 p = quat_rotate_inverse(own.rotation, vec3_sub(at, own.position));
+	double across = scalar_sqrt(n.x * n.x + n.z * n.z);
+	return across > ROLLS_ACROSS ? scalar_sqrt(p.x * p.x + p.z * p.z) / across : 0;
+}
+
+/* A side of a contact, in the axes of A's body. */
+struct view_side {
+	uint32_t placement;
+	vec3 at;       /* what stays with its body: on the surface, or so far behind it */
+	double behind; /* m */
+	bool ball, ellipsoid;
+};
+
+static struct view_side view_side(const struct dynamics *dynamics, uint32_t placement, vec3 at,
+				  vec3 outward)
+{
+	const struct shape *shape = placement_shape(dynamics, placement);
+	double behind = rolling_radius(dynamics, placement, at, outward);
+	ASSERT(behind >= 0);
+	return (struct view_side){ placement, vec3_mul_add(at, outward, -behind), behind,
+				   shape->kind == SHAPE_SPHERE, shape->kind == SHAPE_ELLIPSOID };
+}
+
+/* The point of an ellipsoid that is farthest along `outward`, in the axes of its body. */
+static vec3 farthest_point(const struct dynamics *dynamics, uint32_t placement, vec3 outward)
+{
+	pose own = placement_pose(dynamics->tables, placement);
+	struct curve curve = curve_of(placement_shape(dynamics, placement));
+	return pose_point(own, curve_support(&curve, quat_rotate_inverse(own.rotation, outward)));
+}
+
+/* What stays with a ball, a capsule, a drum is not the point on its surface, which rolls away, but the one
+ * behind it. The normal goes with the body that does not roll, or from ball to ball. */
+static struct view_place view_rolling(const struct dynamics *dynamics, uint32_t row, uint32_t point,
+				      const pose *b_in_a)
+{
+	const struct contact_table *contact = &dynamics->tables->contact;
 	ASSERT(row < contact->count && point < contact->point_count[row]);
-	ASSERT(shape_is_round(a) || shape_is_round(b));
 	const double *anchor = &contact->anchor[row][(size_t)3 * point];
 	vec3 normal = contact->normal[row], middle = vec3_make(anchor[0], anchor[1], anchor[2]);
 	double half = 0.5 * contact->separation[row][point], length;
-	double behind_a = shape_is_round(a) ? support_radius(a) : 0;
-	double behind_b = shape_is_round(b) ? support_radius(b) : 0;
-	bool ball_a = a->kind == SHAPE_SPHERE, ball_b = b->kind == SHAPE_SPHERE;
-	vec3 from = vec3_mul_add(middle, normal, -half - behind_a);
-	vec3 to =
-		vec3_add(mat3_mul_vec(motion->turn, vec3_mul_add(middle, normal, half + behind_b)),
-			 motion->shift);
-	if (ball_a && ball_b) {
-		vec3 way = vec3_normalize_length(vec3_sub(to, from), &length);
+	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
+	vec3 on_b = pose_point(pose_inverse(before), vec3_mul_add(middle, normal, half));
+	vec3 out_b = vec3_scale(quat_rotate_inverse(before.rotation, normal), -1);
+	struct view_side a = view_side(dynamics, contact->placement_a[row],
+				       vec3_mul_add(middle, normal, -half), normal);
+	struct view_side b = view_side(dynamics, contact->placement_b[row], on_b, out_b);
+	pose now = *b_in_a;
+	vec3 to = pose_point(now, b.at);
+	bool a_rolls = a.behind > 0 || a.ellipsoid, b_rolls = b.behind > 0 || b.ellipsoid;
+	if (a_rolls && (!b_rolls || a.ball))
+		normal = vec3_scale(quat_rotate(now.rotation, out_b), -1);
+	if (a.ball && b.ball) {
+		vec3 way = vec3_normalize_length(vec3_sub(to, a.at), &length);
 		normal = length > 0 ? way : normal;
-	} else if (ball_a || (shape_is_round(a) && !shape_is_round(b))) {
-		normal = mat3_mul_vec(motion->turn, normal);
 	}
-	vec3 p = vec3_mul_add(from, normal, behind_a), q = vec3_mul_add(to, normal, -behind_b);
+	vec3 p = vec3_mul_add(a.at, normal, a.behind), q = vec3_mul_add(to, normal, -b.behind);
+	if (a.ellipsoid && !b_rolls)
+		p = farthest_point(dynamics, a.placement, normal);
+	if (b.ellipsoid && !a_rolls)
+		q = pose_point(now, farthest_point(dynamics, b.placement,
+						   quat_rotate_inverse(now.rotation,
+								       vec3_scale(normal, -1))));
 	double apart = vec3_dot(normal, vec3_sub(q, p));
-	vec3 at = ball_a   ? vec3_mul_add(p, normal, apart / 2)
-		  : ball_b ? vec3_mul_add(q, normal, -apart / 2)
-			   : vec3_scale(vec3_add(p, q), 0.5);
+	vec3 at = a.ball || (a_rolls && !b_rolls)   ? vec3_mul_add(p, normal, apart / 2)
+		  : b.ball || (b_rolls && !a_rolls) ? vec3_mul_add(q, normal, -apart / 2)
+						    : vec3_scale(vec3_add(p, q), 0.5);
 	return (struct view_place){ normal, at, apart };
 }
 
@@ -358,12 +412,12 @@ static void view_points(const struct dynamics *dynamics, const struct contact_ke
 	pose at = body_pose(tables, contact_body_a(tables, row));
 	pose b_in_a = pose_relative(at, body_pose(tables, contact_body_b(tables, row)));
 	struct contact_motion motion = contact_motion(tables, row, &b_in_a);
-	bool round = shape_is_round(shape_a) || shape_is_round(shape_b);
+	bool rolls = shape_is_round(shape_a) || shape_is_round(shape_b) ||
+		     shape_is_curved(shape_a) || shape_is_curved(shape_b);
 	const double *friction = contact->friction_impulse[row];
 	for (uint32_t i = 0; i < MIN_OF((uint32_t)contact->point_count[row], capacity); i++) {
-		struct view_place place =
-			round ? view_round(tables, shape_a, shape_b, row, i, &motion)
-			      : view_still(tables, row, i, &motion);
+		struct view_place place = rolls ? view_rolling(dynamics, row, i, &b_in_a)
+						: view_still(tables, row, i, &motion);
 		out[i] = (struct contact_view){
 			.a = key->a,
 			.b = key->b,

@@ -109,6 +109,7 @@ static const struct {
 	{ "reversed_force.xml", STATUS_RANGE, ":5:|forcerange [5, -5] of <motor>|below" },
 	{ "no_force.xml", STATUS_RANGE, ":5:|forcerange [0, 0] of <motor>|below" },
 	{ "no_target.xml", STATUS_MISSING, ":5:|<motor> acts on nothing|joint" },
+	{ "same_body.xml", STATUS_RANGE, ":5:|<exclude> names 'a' twice" },
 	{ "cubic.xml", STATUS_UNSUPPORTED, ":7:|coefficient 4 of polycoef is 0.5" },
 	{ "/usr/share/mujoco/model/composite/cloth.xml", STATUS_UNSUPPORTED,
 	  "<composite> is refused" },
