@@ -351,3 +351,7 @@ tests_bench_soak_mechanisms_LDADD = $(LDADD) -lm
 .PHONY: soak-mechanisms
 soak-mechanisms: tests/bench/soak_mechanisms
 	tests/bench/soak_mechanisms
+
+# All programs of this folder, so that one that no longer builds is noticed (tests/run); nothing is run.
+.PHONY: bench-programs
+bench-programs: $(filter tests/bench/%,$(EXTRA_PROGRAMS))

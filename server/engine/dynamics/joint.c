@@ -173,10 +173,8 @@ uint32_t joint_locked_axes(const struct joint *self)
 	return layout_of(self, &found)->locked;
 }
 
-uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
+static uint32_t places_of(const struct joint_layout *layout, uint8_t places[JOINT_ROWS_MAX])
 {
-	struct joint_layout found;
-	const struct joint_layout *layout = layout_of(self, &found);
 	uint32_t count = 0;
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		if (layout->locked >> axis & 1)
@@ -191,6 +189,12 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 			places[count++] = (uint8_t)(JOINT_MULTIPLIERS + axis);
 	ASSERT(count <= JOINT_ROWS_MAX);
 	return count;
+}
+
+uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
+{
+	struct joint_layout found;
+	return places_of(layout_of(self, &found), places);
 }
 
 /* ---- a joint at given motions -------------------------------------------------------------- */
@@ -663,6 +667,13 @@ const struct constraint_kind constraint_joint = {
 
 /* ---- coordinates and error ----------------------------------------------------------------- */
 
+static void find_angles(const struct joint_at *at, const struct joint_layout *layout, double out[3])
+{
+	for (uint32_t k = 0; k < 3; k++)
+		out[k] = KINDS[at->joint->type][3 + k].used ? angle_value(at, layout->counting, k)
+							    : 0;
+}
+
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES])
 {
@@ -675,12 +686,23 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 	const struct joint_layout *layout = layout_of(self, &found);
 	find_anchors(&at, CONSTRAINT_POSITION);
 	find_turn(&at, CONSTRAINT_POSITION);
-	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		if (!KINDS[self->type][axis].used)
-			out[axis] = 0;
-		else
-			out[axis] = axis < 3 ? linear_coordinate(&at, axis).value
-					     : angle_value(&at, layout->counting, axis - 3);
+	for (uint32_t axis = 0; axis < 3; axis++)
+		out[axis] = KINDS[self->type][axis].used ? linear_coordinate(&at, axis).value : 0;
+	find_angles(&at, layout, out + 3);
+}
+
+void joint_angles(const struct joint *self, const struct body_motion *a,
+		  const struct body_motion *b, double out[3])
+{
+	ASSERT(self->type < JOINT_TYPES_END);
+	struct joint_layout found;
+	struct joint_at at;
+	at.joint = self;
+	at.a = a;
+	at.b = b;
+	at.frame_a = quat_mul(a->rotation, self->frame_a);
+	find_turn(&at, CONSTRAINT_POSITION);
+	find_angles(&at, layout_of(self, &found), out);
 }
 
 double joint_axis_force(const struct joint *self, uint32_t axis)
@@ -758,6 +780,22 @@ static void note_error(struct joint_error *error, double *worst, uint32_t axis, 
 	}
 }
 
+/* The rows that may be violated: of axes that are locked or have limits. */
+static struct joint_layout layout_of_bounds(const struct joint_layout *layout)
+{
+	struct joint_layout out = *layout;
+	const uint32_t limits = 1u << JOINT_HOLD | 1u << JOINT_UPPER;
+	out.rotors = false;
+	out.angles = layout->locked >> 3 != 0;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		if ((layout->parts[axis] & limits) == 0)
+			out.parts[axis] = 0;
+		ASSERT(out.parts[axis] == 0 || !(out.locked >> axis & 1));
+		out.angles |= axis >= 3 && out.parts[axis] != 0;
+	}
+	return out;
+}
+
 /* Whether a joint locks axes along and has no other rows, as most do: rows need not be made. */
 static bool locks_along_only(const struct joint_layout *layout)
 {
@@ -791,9 +829,13 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	const struct joint_layout *layout = layout_of(self, &found);
 	if (locks_along_only(layout))
 		return error_along(self, layout, a, b);
+	const struct joint_layout bounds = layout_of_bounds(layout);
+	layout = &bounds;
+	if (locks_along_only(layout))
+		return error_along(self, layout, a, b);
 	struct measured_row rows[JOINT_ROWS_MAX];
 	uint8_t places[JOINT_ROWS_MAX];
-	uint32_t count = joint_places(self, places);
+	uint32_t count = places_of(layout, places);
 	struct joint_error error = { 0, 0, 0, 0, 0 };
 	double worst = 0;
 	measure_rows(self, layout, a, b, CONSTRAINT_VELOCITY, rows);

@@ -134,6 +134,9 @@ double joint_locked_value(const struct joint *self, uint32_t axis);
 /* The coordinates (types.h), m and rad, at two motions; 0 for unused axes. */
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES]);
+/* The last three of them. */
+void joint_angles(const struct joint *self, const struct body_motion *a,
+		  const struct body_motion *b, double out[3]);
 /* N or N·m: what a motor of kind force exerts along (about) an axis, within its limit; 0 of an
  * axis without one, and of a locked axis. */
 double joint_axis_force(const struct joint *self, uint32_t axis);

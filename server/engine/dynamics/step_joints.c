@@ -62,12 +62,12 @@ static void set_target(const struct tables *tables, uint32_t row, uint32_t axis,
 {
 	ASSERT(axis < JOINT_AXES);
 	const struct joint_table *table = &tables->joint;
+	if (out->motor == JOINT_MOTOR_NONE)
+		return;
 	uint64_t ticks = tables->world.tick[0] - table->since[row][axis];
 	double tick = (double)tables->world.rate_den[0] / (double)tables->world.rate_num[0];
 	double since = (double)ticks * tick + time;
 	struct motor_target target = { table->target[row][axis], 0 };
-	if (out->motor == JOINT_MOTOR_NONE)
-		return;
 	if (table->wave[row][axis] == JOINT_WAVE_SINE)
 		target = sine_target(table, row, axis, since);
 	else if (table->wave[row][axis] == JOINT_WAVE_TABLE)
@@ -449,10 +449,7 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		add_given_forces(self, joint);
 		store_lags(table, joint, result);
 	}
-	double coordinates[JOINT_AXES];
-	joint_coordinates(joint, &joint->a, &joint->b, coordinates);
-	for (uint32_t i = 0; i < 3; i++)
-		table->angle[row][i] = coordinates[3 + i];
+	joint_angles(joint, &joint->a, &joint->b, table->angle[row]);
 }
 
 /* m, rad: by how much a gear is violated at the motions in the tables, after the angles are stored. */

@@ -117,6 +117,8 @@ struct velocity_step {
 	 * about b's anchor where it acted. */
 	struct joint_result *joint_results;
 	struct velocity_depth *joint_depths; /* by joint, from velocity_joints_project on */
+	/* The state of the end that velocity_joints_project leaves, if nothing moved after it was made. */
+	const struct velocity_step *settled;
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, and one more; ascending */
 	struct islands islands;
@@ -607,12 +609,12 @@ static inline bool velocity_block_is_held(const struct velocity_step *self, uint
 	return block->constraint >= self->contact_count && block->key.feature == 0 &&
 	       velocity_joint_is_held(self, block->constraint - self->contact_count);
 }
-/* Sets self->tree and self->mass of an island that was chosen, factored and without springs. NO_MEMORY. */
+/* Sets self->tree and self->mass of an island that was chosen, to be factored. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_make(struct velocity_island *self, uint32_t index);
 /* After the rows' responses: which rows do not move. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_find_still(struct velocity_island *self);
-/* Makes rotors of held joints a part of the masses, and for the motion their unlimited springs: their rows
- * then have the bounds 0. NO_MEMORY. */
+/* Factors the masses, of which rotors of held joints are a part, and for the motion their unlimited springs:
+ * their rows then have the bounds 0. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_soften(struct velocity_island *self);
 /* Undoes this, after the motion: for displacements. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_stiffen(struct velocity_island *self);

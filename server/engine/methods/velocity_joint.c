@@ -792,12 +792,19 @@ enum status velocity_joints_project(struct velocity_step *begin)
 	if (begin->end_outcomes == NULL || find_depths(begin) != STATUS_OK ||
 	    velocity_trees_close(begin) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	begin->settled = NULL;
+	struct velocity_step *end = ARENA_ARRAY(scratch, struct velocity_step, 1);
+	if (end == NULL)
+		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0; round < VELOCITY_PROJECTION_ROUNDS; round++) {
-		struct velocity_step end;
-		enum status status = velocity_state_at_end(begin, &end);
-		if (status != STATUS_OK || !any_position_error(&end, begin))
+		enum status status = velocity_state_at_end(begin, end);
+		if (status != STATUS_OK)
 			return status;
-		struct velocity_stage stage = { begin, &end };
+		if (!any_position_error(end, begin)) {
+			begin->settled = end;
+			return STATUS_OK;
+		}
+		struct velocity_stage stage = { begin, end };
 		status = islands_solve(begin->step, &begin->islands, project_island, &stage);
 		if (status == STATUS_OK)
 			status = velocity_trees_close(begin);
@@ -811,7 +818,12 @@ enum status velocity_joints_project(struct velocity_step *begin)
 enum status velocity_joints_solve_end(struct velocity_step *begin)
 {
 	struct velocity_step end;
-	enum status status = velocity_state_at_end(begin, &end);
+	enum status status = STATUS_OK;
+	if (begin->settled != NULL) {
+		end = *begin->settled;
+		end.impulses = begin->impulses;
+	} else
+		status = velocity_state_at_end(begin, &end);
 	struct velocity_stage stage = { begin, &end };
 	return status == STATUS_OK ? islands_solve(begin->step, &begin->islands, end_island, &stage)
 				   : status;

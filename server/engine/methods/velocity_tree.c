@@ -195,8 +195,6 @@ enum status velocity_tree_make(struct velocity_island *self, uint32_t index)
 					    step->trees->link_of, step->masses, motions_of(step));
 	if (status != STATUS_OK)
 		return status;
-	tree_mass_factor(&tree->mass, NULL, 0);
-	self->outcome->fallbacks += tree->mass.weak;
 	self->outcome->reduced = true;
 	self->tree = tree;
 	self->mass = tree_mass_operator(&tree->mass, step->mass.slots);
@@ -255,7 +253,8 @@ static bool is_inner_spring(const struct velocity_island *self, uint32_t i)
 	       row->upper == __builtin_inf();
 }
 
-enum status velocity_tree_soften(struct velocity_island *self)
+/* Which rows are springs or rotors of the forest. NO_MEMORY. */
+static enum status gather_springs(struct velocity_island *self)
 {
 	struct velocity_tree *tree = self->tree;
 	struct arena *arena = self->arena;
@@ -284,7 +283,17 @@ enum status velocity_tree_soften(struct velocity_island *self)
 		row->lower = row->upper = 0;
 	}
 	ASSERT(tree->spring_count == count);
-	tree_mass_factor(&tree->mass, tree->springs, count);
+	return STATUS_OK;
+}
+
+enum status velocity_tree_soften(struct velocity_island *self)
+{
+	struct velocity_tree *tree = self->tree;
+	enum status status = gather_springs(self);
+	if (status != STATUS_OK)
+		return status;
+	tree_mass_factor(&tree->mass, tree->springs, tree->spring_count);
+	self->outcome->fallbacks += tree->mass.weak;
 	return STATUS_OK;
 }
 
