@@ -98,12 +98,26 @@ ALWAYS_INLINE void lanes3_store(struct lane8x3 *to, uint32_t first, struct lanes
 	lanes_store(&to->z, first, v.z);
 }
 
+/* Bit i: lane i of a mask. */
+ALWAYS_INLINE uint32_t lanes_bits(lanes_mask mask)
+{
+#if LANES_WIDTH == 16 && defined(__x86_64__)
+	return _mm512_movepi32_mask((__m512i)mask);
+#elif LANES_WIDTH == 8 && defined(__x86_64__)
+	return (uint32_t)__builtin_ia32_movmskps256((lanes)mask);
+#elif LANES_WIDTH == 4 && defined(__x86_64__)
+	return (uint32_t)__builtin_ia32_movmskps((lanes)mask);
+#else
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		bits |= (uint32_t)(mask[i] & 1) << i;
+	return bits;
+#endif
+}
+
 ALWAYS_INLINE bool lanes_any(lanes_mask mask)
 {
-	int32_t any = 0;
-	for (uint32_t i = 0; i < LANES_WIDTH; i++)
-		any |= mask[i];
-	return any != 0;
+	return lanes_bits(mask) != 0;
 }
 
 /* 1/a; 0 where a is not above 0. */
