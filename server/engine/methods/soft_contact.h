@@ -33,12 +33,15 @@ ALWAYS_INLINE struct lane_bodies lane_bodies(const uint32_t *side, uint32_t firs
 	UNUSED(first);
 	const uint32_t *next =
 		(const uint32_t *)(const void *)((const char *)side + lanes_next_block());
+	LANES_UNROLL
 	for (uint32_t i = 0; i < BLOCK_LANES; i++) {
 		bodies.number[i] = side[i];
 		bodies.number[BLOCK_LANES + i] = next[i];
 	}
 #else
-	memcpy(bodies.number, &side[first], sizeof bodies.number);
+	LANES_UNROLL
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		bodies.number[i] = side[first + i];
 #endif
 	return bodies;
 }
@@ -69,6 +72,7 @@ ALWAYS_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index
 	float4 vs[LANES_WIDTH], ws[LANES_WIDTH];
 	lanes_rows(v, vs);
 	lanes_rows(w, ws);
+	LANES_UNROLL
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
 		if (writes >> i & 1) {
 			bodies[index[i]].velocity = vs[i];

@@ -124,6 +124,7 @@ ALWAYS_INLINE void fill_masses(const struct soft_step *step, const uint32_t *ind
 	const float4 *rows[LANES_WIDTH];
 	struct lanes3 v;
 	lanes w;
+	LANES_UNROLL
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
 		rows[i] = (const float4 *)(const void *)((const char *)&step
 								 ->drives[index[first + i]] +
@@ -131,6 +132,7 @@ ALWAYS_INLINE void fill_masses(const struct soft_step *step, const uint32_t *ind
 	v = lanes_gather(rows, &w);
 	lanes_store(mass_inv, first, v.z);
 	lanes_store(&inertia_inv[0], first, w);
+	LANES_UNROLL
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
 		rows[i]++;
 	v = lanes_gather(rows, &w);
@@ -138,6 +140,7 @@ ALWAYS_INLINE void fill_masses(const struct soft_step *step, const uint32_t *ind
 	lanes_store(&inertia_inv[2], first, v.y);
 	lanes_store(&inertia_inv[3], first, v.z);
 	lanes_store(&inertia_inv[4], first, w);
+	LANES_UNROLL
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
 		rows[i]++;
 	v = lanes_gather(rows, &w);

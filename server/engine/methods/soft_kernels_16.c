@@ -2,6 +2,8 @@
 #if defined(__x86_64__)
 #include "server/base/target.h"
 
+#include <immintrin.h>
+
 TARGET_AVX512
 #define LANES_WIDTH 16
 #define SOFT_KERNELS soft_kernels_16

@@ -2,6 +2,8 @@
 #if defined(__x86_64__)
 #include "server/base/target.h"
 
+#include <immintrin.h>
+
 TARGET_AVX2
 #define LANES_WIDTH 8
 #define SOFT_KERNELS soft_kernels_8

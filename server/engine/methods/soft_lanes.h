@@ -21,12 +21,12 @@
 
 enum { BLOCK_LANES = 8 };
 
-/* Before a loop of at most eight turns over vectors, which becomes straight-line code. Otherwise gcc
+/* Before a loop of at most sixteen turns over vectors, which becomes straight-line code. Otherwise gcc
  * makes a memory move of a loop that copies vectors, by halves, and the next load waits for these. */
 #if defined(__clang__)
 #define LANES_UNROLL /* clang does so by itself, and warns where it cannot */
 #else
-#define LANES_UNROLL _Pragma("GCC unroll 8")
+#define LANES_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 /* Four floats of a body, whatever the width of kernels. */
@@ -37,7 +37,7 @@ ALWAYS_INLINE float4 float4_all(float s)
 	return (float4){ s, s, s, s };
 }
 
-#if LANES_WIDTH == 16
+#if LANES_WIDTH >= 8
 typedef float half_stored __attribute__((vector_size(32), aligned(4), may_alias));
 #endif
 
@@ -62,13 +62,18 @@ struct lane8x3 {
 /* From a member of a block to that of the next one, bytes. */
 ALWAYS_INLINE size_t lanes_next_block(void);
 
+/* The upper half is inserted from memory, which needs no unit for shuffles. */
+ALWAYS_INLINE lanes lanes_join(half_stored low, const half_stored *high)
+{
+	return (lanes)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)low), (__m256)*high, 1);
+}
+
 /* Eight lanes of the block, and eight of the next one; `first` is 0. */
 ALWAYS_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 {
 	VALIDATE(first == 0);
 	const char *low = (const char *)&from->at[first], *high = low + lanes_next_block();
-	return __builtin_shufflevector(*(const half_stored *)low, *(const half_stored *)high, 0, 1,
-				       2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	return lanes_join(*(const half_stored *)low, (const half_stored *)high);
 }
 
 ALWAYS_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
@@ -93,12 +98,26 @@ ALWAYS_INLINE void lanes3_store(struct lane8x3 *to, uint32_t first, struct lanes
 	lanes_store(&to->z, first, v.z);
 }
 
+/* Bit i: lane i of a mask. */
+ALWAYS_INLINE uint32_t lanes_bits(lanes_mask mask)
+{
+#if LANES_WIDTH == 16 && defined(__x86_64__)
+	return _mm512_movepi32_mask((__m512i)mask);
+#elif LANES_WIDTH == 8 && defined(__x86_64__)
+	return (uint32_t)__builtin_ia32_movmskps256((lanes)mask);
+#elif LANES_WIDTH == 4 && defined(__x86_64__)
+	return (uint32_t)__builtin_ia32_movmskps((lanes)mask);
+#else
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		bits |= (uint32_t)(mask[i] & 1) << i;
+	return bits;
+#endif
+}
+
 ALWAYS_INLINE bool lanes_any(lanes_mask mask)
 {
-	int32_t any = 0;
-	for (uint32_t i = 0; i < LANES_WIDTH; i++)
-		any |= mask[i];
-	return any != 0;
+	return lanes_bits(mask) != 0;
 }
 
 /* 1/a; 0 where a is not above 0. */
@@ -173,17 +192,23 @@ ALWAYS_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
 }
 #endif
 
+#if LANES_WIDTH >= 8
+ALWAYS_INLINE half_stored half_join(float4 low, const float4 *high)
+{
+	return (half_stored)_mm256_insertf128_ps(_mm256_castps128_ps256((__m128)low), (__m128)*high,
+						 1);
+}
+#endif
+
 /* Row i of the vectors, one for each lane: of lanes i, i + 4, … */
 ALWAYS_INLINE lanes lanes_row(const float4 *const rows[LANES_WIDTH], uint32_t i)
 {
 #if LANES_WIDTH == 16
-	half_stored low = __builtin_shufflevector(*rows[i], *rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
-	half_stored high =
-		__builtin_shufflevector(*rows[i + 8], *rows[i + 12], 0, 1, 2, 3, 4, 5, 6, 7);
-	return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-				       15);
+	half_stored low = half_join(*rows[i], rows[i + 4]);
+	half_stored high = half_join(*rows[i + 8], rows[i + 12]);
+	return lanes_join(low, &high);
 #elif LANES_WIDTH == 8
-	return __builtin_shufflevector(*rows[i], *rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+	return half_join(*rows[i], rows[i + 4]);
 #elif LANES_WIDTH == 4
 	return *rows[i];
 #else

@@ -20,6 +20,7 @@ ALWAYS_INLINE bool move_lanes_by(struct soft_body *bodies, const struct soft_dri
 	float4 spins[LANES_WIDTH];
 	const float4 *spin_rows[LANES_WIDTH], *turn_rows[LANES_WIDTH];
 	lanes none, before_w, h = lanes_all(step), zero = lanes_all(0), one = lanes_all(1);
+	LANES_UNROLL
 	for (uint32_t i = 0; i < LANES_WIDTH; i++) {
 		spins[i] = drives[first + i].spin + bodies[first + i].spin;
 		spin_rows[i] = &spins[i];
@@ -51,6 +52,7 @@ ALWAYS_INLINE bool move_lanes_by(struct soft_body *bodies, const struct soft_dri
 	lanes scale = one / lanes_sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q_w * q_w);
 	float4 turns[LANES_WIDTH];
 	lanes_rows4((struct lanes3){ q.x * scale, q.y * scale, q.z * scale }, q_w * scale, turns);
+	LANES_UNROLL
 	for (uint32_t i = 0; i < LANES_WIDTH; i++) {
 		struct soft_body *body = &bodies[first + i];
 		body->shift += body->velocity * float4_all(step);

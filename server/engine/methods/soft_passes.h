@@ -36,9 +36,8 @@ PASS_BLOCK(half_relax)
 static void measure_lanes(const struct soft_step *step, uint32_t i)
 {
 	struct soft_block *block = &step->blocks[i];
-	lanes_mask other = not_balls(block, 0);
-	bool low = (other[0] | other[1] | other[2] | other[3]) != 0;
-	bool high = (other[4] | other[5] | other[6] | other[7]) != 0;
+	uint32_t others = lanes_bits(not_balls(block, 0));
+	bool low = (others & 15) != 0, high = others >> 4 != 0;
 	if (low == high) {
 		struct relative_motion motion = gather_motion(step, block, 0, !low);
 		if (block->slides) {

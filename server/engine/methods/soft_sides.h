@@ -10,8 +10,9 @@ ALWAYS_INLINE struct lanes3 gather_lanes(const float4 *from, size_t stride, cons
 					 lanes *w)
 {
 	const float4 *rows[LANES_WIDTH];
-	for (uint32_t i = 0; i < LANES_WIDTH; i++)
-		rows[i] = (const float4 *)((const char *)from + index[i] * stride);
+	LANES_UNROLL /* else gcc computes addresses in vectors, and takes them apart again */
+		for (uint32_t i = 0; i < LANES_WIDTH; i++) rows[i] =
+			(const float4 *)((const char *)from + index[i] * stride);
 	return lanes_gather(rows, w);
 }
 

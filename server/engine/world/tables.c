@@ -353,6 +353,8 @@ uint64_t tables_charge(const struct tables *tables)
 	uint64_t bytes = 0;
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
 		uint32_t rows = head_of(tables, table)->count;
+		if (rows == 0) /* most, and this is asked in each tick */
+			continue;
 		if (table == TABLE_PARAMETER)
 			rows = MIN_OF(rows, (uint32_t)PARAMETERS_CHARGED);
 		bytes += (uint64_t)rows * table_row_charge(table);
