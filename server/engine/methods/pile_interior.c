@@ -515,25 +515,6 @@ static void turn_rows(struct pile_interior *self)
 			turn_row(self, r);
 }
 
-/* Begins again with the half-spaces of the beginning. */
-static void turn_back(struct pile_interior *self)
-{
-	const struct pile_group *group = self->group;
-	ASSERT(self->turns);
-	self->turns = false;
-	self->best_bound = LP_INFINITY;
-	pile_stop_bodies(group);
-	begin_columns(self, BEGIN_AGAIN);
-	for (uint32_t r = 0; r < self->row_count; r++) {
-		const struct pile_row *row = &group->pile->rows[self->rows[r].index];
-		self->normal[r] = into_axes(group->pile, row->normal);
-		self->gap[r] = pile_gap_inside(group, row);
-		self->turned[r] = false;
-		self->apart[r] = 0;
-		begin_row(self, r, self->price[r]);
-	}
-}
-
 /* Gives the pile's rows the half-spaces that the moves were found with. */
 static void store_turned(const struct pile_interior *self)
 {
@@ -785,6 +766,39 @@ static void try_balance(struct pile_interior *self)
 	judge(self);
 }
 
+/* Goes back to the beginning, and to its half-spaces, with the prices as they are. */
+static void turn_back(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	ASSERT(self->turns);
+	self->turns = false;
+	self->best_bound = LP_INFINITY;
+	pile_stop_bodies(group);
+	begin_columns(self, BEGIN_AGAIN);
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		const struct pile_row *row = &group->pile->rows[self->rows[r].index];
+		self->normal[r] = into_axes(group->pile, row->normal);
+		self->gap[r] = pile_gap_inside(group, row);
+		self->turned[r] = false;
+		self->apart[r] = 0;
+	}
+}
+
+/* Begins again with the half-spaces of the beginning, unless the prices prove rest of them already. */
+static void begin_again(struct pile_interior *self)
+{
+	turn_back(self);
+	double mean = self->mean;
+	judge(self);
+	try_balance(self);
+	if (proves_rest(self))
+		return;
+	self->mean = mean;
+	for (uint32_t r = 0; r < self->row_count; r++)
+		begin_row(self, r, self->price[r]);
+	judge(self);
+}
+
 /* Keeps the permitted place with the least bound; one that is enough is the last. */
 static void keep_best(struct pile_interior *self)
 {
@@ -909,11 +923,10 @@ static void look(struct pile_interior *self, uint32_t round)
 	if (self->turns && round > 0 && round < TURN_ROUNDS)
 		turn_rows(self);
 	judge(self);
-	if (self->turns && proves_rest(self)) {
-		turn_back(self);
-		judge(self);
-	}
-	try_balance(self);
+	if (self->turns && proves_rest(self))
+		begin_again(self);
+	else
+		try_balance(self);
 	keep_best(self);
 }
 
