@@ -18,6 +18,7 @@ struct pile_group {
 	bool split;	     /* a coordinate is the difference of two columns */
 	bool springs;	     /* there are springs among the terms, or */
 	bool pairs;	     /* and attractions of two */
+	bool whole;	     /* of all bodies that rows link, not a zone */
 	bool large;	     /* it is solved in zones until these gain next to nothing */
 	bool interior;	     /* by the interior method (pile_interior.c) */
 	bool too_large;	     /* for that method and the work of a step */

@@ -34,6 +34,10 @@
  * programme that proves it with others begins again with those, because a place beside limits that
  * move is a bad one to go on from.
  *
+ * At the end the rows that press are closed to the last digits, and the prices balance forces no better than
+ * those openings are known. Then the prices are balanced by themselves (try_balance): the least change of
+ * each, in parts of itself, that leaves no force on a body.
+ *
  * What goes wrong: rounding ends the descent of μ before. Then the best place found stands with its bound, as
  * a programme that was not solved.
  */
@@ -69,6 +73,10 @@ enum { ROUNDS_USUAL = 20 };
 /* Of the radius: rows that are closer than this are in the pattern of the factor before they join. Larger:
  * larger factors; smaller: more patterns. */
 #define SOON 0.3
+/* What stays of forces on bodies while prices are balanced, of 1 / m: smaller loses digits, larger needs more
+ * turns. */
+#define BALANCE_LEAST 1e-9
+enum { BALANCE_TURNS = 4 };
 /* Products of blocks in the time of the unit of `pile.work`. */
 #define PRODUCTS 20.0
 /* Times `pile.work` that a programme may take, because half of one is worth nothing; and times that again for
@@ -105,6 +113,7 @@ struct pile_interior {
 	double mean;	      /* μ */
 	double least;	      /* m: what a row is open at least when it joins */
 	double bound, gained; /* J / scale: gap(λ); what F is lowered by */
+	double closing;	      /* J / scale: λ·(N d + gap), the part of gap(λ) that is not of forces left */
 	double violated;      /* of the radius */
 	/* The permitted place with the least bound. */
 	double *best_x, *best_price;
@@ -466,6 +475,7 @@ static void judge(struct pile_interior *self)
 		mean += self->price[r] * self->s[r];
 		add_across(self, rest, r, -self->price[r]);
 	}
+	self->closing = bound;
 	for (uint32_t c = 0; c < self->columns; c++) {
 		bound += rest[c] * (self->x[c] - (rest[c] > 0 ? self->low[c] : self->high[c]));
 		mean += self->z_low[c] * (self->x[c] - self->low[c]) +
@@ -503,25 +513,6 @@ static void turn_rows(struct pile_interior *self)
 	for (uint32_t r = 0; r < self->row_count; r++)
 		if (self->apart[r] > 0)
 			turn_row(self, r);
-}
-
-/* Begins again with the half-spaces of the beginning. */
-static void turn_back(struct pile_interior *self)
-{
-	const struct pile_group *group = self->group;
-	ASSERT(self->turns);
-	self->turns = false;
-	self->best_bound = LP_INFINITY;
-	pile_stop_bodies(group);
-	begin_columns(self, BEGIN_AGAIN);
-	for (uint32_t r = 0; r < self->row_count; r++) {
-		const struct pile_row *row = &group->pile->rows[self->rows[r].index];
-		self->normal[r] = into_axes(group->pile, row->normal);
-		self->gap[r] = pile_gap_inside(group, row);
-		self->turned[r] = false;
-		self->apart[r] = 0;
-		begin_row(self, r, self->price[r]);
-	}
 }
 
 /* Gives the pile's rows the half-spaces that the moves were found with. */
@@ -732,6 +723,82 @@ static bool is_enough(const struct pile_interior *self)
 				     self->bound <= left * self->gained);
 }
 
+/* Changes the prices as little as possible, in parts of each, so that they leave no force on a body. */
+static void balance_prices(struct pile_interior *self)
+{
+	double *rest = self->side, *weight = self->ds;
+	ASSERT(self->term_count == 0);
+	memcpy(weight, self->price, self->row_count * sizeof *weight);
+	for (uint32_t c = 0; c < self->columns; c++)
+		self->root[c] = 1 / scalar_sqrt(BALANCE_LEAST);
+	chol_panel_identity(&self->factor);
+	for (uint32_t r = 0; r < self->row_count; r++)
+		add_link(self, &self->rows[r],
+			 mat3_scale(mat3_outer(self->normal[r], self->normal[r]), weight[r]));
+	chol_panel_factor(&self->factor);
+	for (uint32_t turn = 0; turn < BALANCE_TURNS; turn++) {
+		memcpy(rest, self->slope, self->columns * sizeof *rest);
+		for (uint32_t r = 0; r < self->row_count; r++)
+			add_across(self, rest, r, -self->price[r]);
+		solve_matrix(self);
+		for (uint32_t r = 0; r < self->row_count; r++)
+			self->price[r] = scalar_max(
+				self->price[r] + weight[r] * across(self, r, rest), 0);
+	}
+}
+
+/* Where the rows that press are closed, but forces are left on bodies: rounds cannot take them away near the
+ * end, because they divide by openings that are hardly more than rounding. Prices that do not prove rest
+ * are taken back. */
+static void try_balance(struct pile_interior *self)
+{
+	double *kept = self->dprice;
+	if (self->turns || self->term_count > 0 || !is_permitted(self) || proves_rest(self) ||
+	    self->gained + self->closing > 0.5 * rest_of(self))
+		return;
+	memcpy(kept, self->price, self->row_count * sizeof *kept);
+	balance_prices(self);
+	self->group->pile->work += work_of_round(self);
+	judge(self);
+	if (proves_rest(self))
+		return;
+	memcpy(self->price, kept, self->row_count * sizeof *kept);
+	judge(self);
+}
+
+/* Goes back to the beginning, and to its half-spaces, with the prices as they are. */
+static void turn_back(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	ASSERT(self->turns);
+	self->turns = false;
+	self->best_bound = LP_INFINITY;
+	pile_stop_bodies(group);
+	begin_columns(self, BEGIN_AGAIN);
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		const struct pile_row *row = &group->pile->rows[self->rows[r].index];
+		self->normal[r] = into_axes(group->pile, row->normal);
+		self->gap[r] = pile_gap_inside(group, row);
+		self->turned[r] = false;
+		self->apart[r] = 0;
+	}
+}
+
+/* Begins again with the half-spaces of the beginning, unless the prices prove rest of them already. */
+static void begin_again(struct pile_interior *self)
+{
+	turn_back(self);
+	double mean = self->mean;
+	judge(self);
+	try_balance(self);
+	if (proves_rest(self))
+		return;
+	self->mean = mean;
+	for (uint32_t r = 0; r < self->row_count; r++)
+		begin_row(self, r, self->price[r]);
+	judge(self);
+}
+
 /* Keeps the permitted place with the least bound; one that is enough is the last. */
 static void keep_best(struct pile_interior *self)
 {
@@ -856,10 +923,10 @@ static void look(struct pile_interior *self, uint32_t round)
 	if (self->turns && round > 0 && round < TURN_ROUNDS)
 		turn_rows(self);
 	judge(self);
-	if (self->turns && proves_rest(self)) {
-		turn_back(self);
-		judge(self);
-	}
+	if (self->turns && proves_rest(self))
+		begin_again(self);
+	else
+		try_balance(self);
 	keep_best(self);
 }
 

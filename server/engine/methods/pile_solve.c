@@ -337,6 +337,14 @@ static enum status list_terms(struct pile_group *group)
 	return STATUS_OK;
 }
 
+static bool are_round(const struct pile_group *group)
+{
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		if (!group->pile->bodies[group->slots[i]].round)
+			return false;
+	return true;
+}
+
 /* The first rows, and what kind of programme it is. NO_MEMORY. */
 static enum status begin_group(struct pile_group *group)
 {
@@ -365,9 +373,10 @@ static enum status begin_group(struct pile_group *group)
 		group->springs = group->springs || kind != PILE_TERM_FIELDS;
 		group->pairs = group->pairs || kind == PILE_TERM_PAIR;
 	}
+	bool many = group->slot_count >= INTERIOR_MIN;
 	group->interior = !group->split && self->pivots_max == 0 && !group->too_large &&
-			  (group->large || group->pairs ||
-			   (group->springs && group->slot_count >= INTERIOR_MIN));
+			  (group->large || group->pairs || (group->springs && many) ||
+			   (group->whole && many && group->term_count == 0 && are_round(group)));
 	if (group->springs && self->pivots_max == 0 && !group->interior)
 		group->part = FIRST_PART;
 	return status;
@@ -820,6 +829,7 @@ static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	bool net = is_net(group), ended = false;
+	group->whole = true;
 	group->large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
 		       !any_overlap(group);
 	enum status status = STATUS_OK;
