@@ -240,6 +240,24 @@ static bool is_taut(const struct tree_choice *c, uint32_t number)
 	       (c->ends[number] > 1 && c->load[number] > LOAD_MAX * mean);
 }
 
+/* Whether a command has given a joint's bodies speeds, by which they would turn too far in a sub-step. */
+static bool is_torn(const struct tree_choice *c, uint32_t j)
+{
+	ASSERT(j < c->list->count);
+	const struct joint *joint = &c->list->joints[j];
+	vec3 a = vec3_sub(joint_anchor_a(joint, &joint->a), joint->a.centre);
+	vec3 b = vec3_sub(joint_anchor_b(joint, &joint->b), joint->b.centre);
+	vec3 at_a = vec3_add(joint->a.velocity, vec3_cross(joint->a.angular_velocity, a));
+	vec3 at_b = vec3_add(joint->b.velocity, vec3_cross(joint->b.angular_velocity, b));
+	double arm = 0, by = c->self->trees.h * vec3_distance(at_a, at_b);
+	if (number_moves(c, number_at(c, j, 0)))
+		arm = vec3_length(a);
+	if (number_moves(c, number_at(c, j, 1)))
+		arm = scalar_max(arm, vec3_length(b));
+	/* Along slides, and by rounding, bodies move apart. */
+	return by > TURN_MAX * scalar_max(arm, OPEN_MAX) && (joint->layout.locked & 7) == 7;
+}
+
 static void group_joints(struct tree_choice *c)
 {
 	ASSERT(c->list != NULL && c->self != NULL);
@@ -280,7 +298,7 @@ static void group_joints(struct tree_choice *c)
 		}
 		double *q = c->coordinates + (size_t)JOINT_AXES * j;
 		joint_coordinates(joint, &joint->a, &joint->b, q);
-		group->bad = group->bad || !joint_fits(joint, q);
+		group->bad = group->bad || !joint_fits(joint, q) || is_torn(c, j);
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 			group->rows += count_bits(joint->layout.parts[axis]);
 	}
