@@ -48,7 +48,7 @@
 enum { LINKS_MAX = 1024, MODE_AUTO = 1 };
 
 struct tree_group {
-	uint32_t bodies, joints, grounds, rows, root_joint, index;
+	uint32_t bodies, joints, grounds, axes, rows, root_joint;
 	bool bad;
 };
 
@@ -292,6 +292,7 @@ static void group_joints(struct tree_choice *c)
 		if (is_idle(joint))
 			continue;
 		group->joints++;
+		group->axes += JOINT_AXES - count_bits(joint->layout.locked);
 		if (!number_moves(c, a) || !number_moves(c, b)) {
 			group->grounds++;
 			group->root_joint = j;
@@ -410,6 +411,7 @@ static void count_trees(struct tree_choice *c)
 			continue;
 		all->tree_count++;
 		all->link_count += group->bodies;
+		all->axis_count += group->axes + (group->grounds == 0 ? TREE_AXES_MAX : 0);
 	}
 }
 
@@ -419,12 +421,10 @@ static bool allocate_trees(struct tree_choice *c, uint32_t joints)
 	struct soft_trees *all = &c->self->trees;
 	struct arena *scratch = &c->self->dynamics->scratch;
 	all->trees = arena_push_zero(scratch, all->tree_count * sizeof *all->trees);
-	all->links = arena_push_zero(scratch, all->link_count * sizeof *all->links);
-	all->axes = arena_push_zero(scratch,
-				    (size_t)TREE_AXES_MAX * all->link_count * sizeof *all->axes);
-	all->parts = arena_push_zero(scratch,
-				     (size_t)TREE_AXES_MAX * all->link_count * sizeof *all->parts);
-	all->change = ARENA_ARRAY(scratch, double, (size_t)TREE_AXES_MAX * all->link_count);
+	all->links = ARENA_ARRAY(scratch, struct soft_tree_link, all->link_count);
+	all->axes = arena_push_zero(scratch, all->axis_count * sizeof *all->axes);
+	all->parts = arena_push_zero(scratch, all->axis_count * sizeof *all->parts);
+	all->change = ARENA_ARRAY(scratch, double, all->axis_count);
 	all->tree_of_link = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->islands = arena_push_zero(scratch, all->tree_count * sizeof *all->islands);
 	all->link_of = ARENA_ARRAY(scratch, uint32_t, c->self->body_count + 1);
@@ -645,7 +645,7 @@ static enum status make_trees(struct tree_choice *c)
 			first[i] += first[i - 1];
 	}
 	all->island_count = islands;
-	all->link_count = 0;
+	all->link_count = all->axis_count = 0;
 	for (uint32_t k = 0; k < islands; k++) {
 		all->islands[k].tree_first = first[k];
 		all->islands[k].tree_last = first[k + 1];

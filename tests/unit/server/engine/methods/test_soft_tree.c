@@ -154,14 +154,12 @@ static body_id put_chain(struct world *world, uint32_t count, vec3 at, body_id *
 	body_id last = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		vec3 centre = vec3_add(at, vec3_make(1.1 * i, 0, 0));
-		body_id next = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
-									.at = centre,
-									.mass = 1,
-									.meets = true });
+		body_id next = joined_put(
+			world, (struct joined_thing){
+				       .shape = TEST_BOX, .at = centre, .mass = 1, .meets = true });
 		if (i > 0)
 			joined_join(world, i % 2 == 0 ? JOINT_SPHERICAL : JOINT_REVOLUTE, last,
-				    next, vec3_sub(centre, vec3_make(0.55, 0, 0)),
-				    quat_identity());
+				    next, vec3_sub(centre, vec3_make(0.55, 0, 0)), quat_identity());
 		else
 			*first = next;
 		last = next;
@@ -267,9 +265,8 @@ START_TEST(great_blows_leave_numbers)
 	static const double BLOWS[] = { 30, 100, 300, 1000 };
 	struct world *world = make_world("soft-step", 60, REDUCED);
 	body_id bodies[BODIES];
-	joined_put(world, (struct joined_thing){ .shape = TEST_PLANE,
-						 .at = { 0, -3, 0 },
-						 .meets = true });
+	joined_put(world,
+		   (struct joined_thing){ .shape = TEST_PLANE, .at = { 0, -3, 0 }, .meets = true });
 	make_driven(world, 77, bodies);
 	for (uint32_t i = 0; i < COUNT_OF(BLOWS); i++) {
 		struct command command = test_command(COMMAND_IMPULSE);
@@ -310,14 +307,15 @@ END_TEST
 START_TEST(the_choice_is_told)
 {
 	for (uint32_t what = 0; what < 4; what++) {
-		struct world *world = make_world("soft-step", 60, what == 0 ? MAXIMAL
-								  : what == 3 ? AUTO
-									      : REDUCED);
-		body_id one = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
-								       .at = { 1, 0, 0 },
-								       .mass = 1 });
-		joint_id joint = joined_join(world, JOINT_REVOLUTE, 0, one, vec3_zero(),
-					     quat_identity());
+		struct world *world = make_world("soft-step", 60,
+						 what == 0   ? MAXIMAL
+						 : what == 3 ? AUTO
+							     : REDUCED);
+		body_id one = joined_put(
+			world,
+			(struct joined_thing){ .shape = TEST_BOX, .at = { 1, 0, 0 }, .mass = 1 });
+		joint_id joint =
+			joined_join(world, JOINT_REVOLUTE, 0, one, vec3_zero(), quat_identity());
 		struct command axis = joined_axis(joint, 3);
 		axis.joint_axis.spring = JOINT_SPRING_HERTZ;
 		axis.joint_axis.stiffness = 1;
