@@ -440,10 +440,11 @@ void soft_tree_before(struct soft_trees *all, struct soft_tree *tree, bool biase
 		struct soft_tree_link *link = &all->links[i];
 		if (biased) {
 			link->given = given_to(tree, link);
-			link->lacking = spatial_negate(add(link->momentum, link->given));
+			link->before = link->velocity;
 		} else {
 			link->bias = link->turning = link->given = spatial_zero();
 		}
+		link->lacking = spatial_negate(add(link->momentum, link->given));
 		link->pushed = spatial_zero();
 	}
 	for (uint32_t k = tree->axis_first; k < tree->axis_first + tree->axis_count; k++)
@@ -467,21 +468,19 @@ void soft_tree_add_loads(struct soft_trees *all, const struct soft_tree *tree)
 	}
 }
 
-/* Momenta after a pass; after relaxing, what its joints gave each link. */
+/* Momenta after a pass, and what joints gave each link in it, at the poses at which they gave it. */
 void soft_tree_after(struct soft_trees *all, struct soft_tree *tree, bool biased)
 {
 	ASSERT(tree->first + tree->count <= all->link_count);
 	for (uint32_t i = tree->first; i < tree->first + tree->count; i++) {
 		struct soft_tree_link *link = &all->links[i];
 		apply_inertia(&link->own, &link->velocity, &link->momentum);
-		link->lacking = spatial_mul_add(link->lacking, link->pushed, -1);
 		if (biased)
 			link->momentum = spatial_mul_add(link->momentum, link->turning, -1);
-		else
-			link->lacking = add(link->lacking, link->momentum);
+		link->lacking = spatial_mul_add(link->lacking, link->pushed, -1);
+		link->lacking = add(link->lacking, link->momentum);
 	}
-	if (!biased)
-		soft_tree_add_loads(all, tree);
+	soft_tree_add_loads(all, tree);
 }
 
 /* Moves a floating base. */

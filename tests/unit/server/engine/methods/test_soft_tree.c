@@ -259,6 +259,38 @@ START_TEST(a_chain_falls_lies_and_wakes)
 }
 END_TEST
 
+/* Two boxes on a hinge bounce off the ground, and gain nothing. */
+START_TEST(a_pair_bounces)
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	body_id pair[2];
+	double lowest = 9, highest = 0, start = 0;
+	joined_put(world,
+		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .restitution = 0.8 });
+	for (uint32_t i = 0; i < 2; i++)
+		pair[i] = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+								   .at = { 1.1 * i, 3, 0 },
+								   .mass = 1,
+								   .restitution = 0.8,
+								   .meets = true });
+	joined_join(world, JOINT_REVOLUTE, pair[0], pair[1], vec3_make(0.55, 3, 0),
+		    joined_about_z());
+	for (uint32_t tick = 0; tick < 120; tick++) {
+		struct world_energy energy = world_energy(world);
+		double height = test_body(world, pair[0]).position.y;
+		start = tick == 0 ? energy.kinetic + energy.potential : start;
+		ck_assert_double_le(energy.kinetic + energy.potential, 1.01 * start);
+		lowest = scalar_min(lowest, height);
+		highest = lowest < 0.7 ? scalar_max(highest, height) : 0;
+		test_step(world, 1);
+	}
+	ck_assert_double_gt(highest, 1.5);
+	ck_assert_double_lt(highest, 2.9);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 1);
+	world_destroy(world);
+}
+END_TEST
+
 /* No coordinate is lost, and nothing is quarantined, whatever the blow. */
 START_TEST(great_blows_leave_numbers)
 {
@@ -344,6 +376,7 @@ static Suite *make(void)
 	tcase_add_test(promise, a_floating_mechanism_keeps_its_momenta);
 	tcase_add_test(promise, two_trees_that_meet_keep_their_momenta);
 	tcase_add_test(promise, a_chain_falls_lies_and_wakes);
+	tcase_add_test(promise, a_pair_bounces);
 	tcase_add_test(promise, great_blows_leave_numbers);
 	tcase_add_test(promise, the_choice_is_told);
 	suite_add_tcase(suite, promise);
