@@ -26,6 +26,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/base/inline.h"
 #include "server/engine/math/trig.h"
 
 /* rad a sub-step. */
@@ -35,13 +36,32 @@
 
 /* ---- inertia ------------------------------------------------------------------------------------ */
 
-struct spatial soft_tree_inertia_apply(const struct tree_inertia *a, const struct spatial *v)
+/* Number by number: a load of two that were just stored one by one waits. */
+ALWAYS_INLINE void apply_inertia(const struct tree_inertia *a, const struct spatial *v,
+				 struct spatial *out)
 {
-	return (struct spatial){
-		vec3_add(sym3_apply(a->along, v->linear), mat3_mul_vec(a->cross, v->angular)),
-		vec3_add(mat3_transposed_mul_vec(a->cross, v->linear),
-			 sym3_apply(a->about, v->angular)),
-	};
+	double vx = v->linear.x, vy = v->linear.y, vz = v->linear.z;
+	double wx = v->angular.x, wy = v->angular.y, wz = v->angular.z;
+	const mat3 *c = &a->cross; /* by columns */
+	out->linear.x = a->along.xx * vx + a->along.xy * vy + a->along.zx * vz +
+			(c->x.x * wx + c->y.x * wy + c->z.x * wz);
+	out->linear.y = a->along.xy * vx + a->along.yy * vy + a->along.yz * vz +
+			(c->x.y * wx + c->y.y * wy + c->z.y * wz);
+	out->linear.z = a->along.zx * vx + a->along.yz * vy + a->along.zz * vz +
+			(c->x.z * wx + c->y.z * wy + c->z.z * wz);
+	out->angular.x = c->x.x * vx + c->x.y * vy + c->x.z * vz +
+			 (a->about.xx * wx + a->about.xy * wy + a->about.zx * wz);
+	out->angular.y = c->y.x * vx + c->y.y * vy + c->y.z * vz +
+			 (a->about.xy * wx + a->about.yy * wy + a->about.yz * wz);
+	out->angular.z = c->z.x * vx + c->z.y * vy + c->z.z * vz +
+			 (a->about.zx * wx + a->about.yz * wy + a->about.zz * wz);
+}
+
+struct spatial soft_tree_inertia_apply(const struct tree_inertia *inertia, const struct spatial *v)
+{
+	struct spatial out;
+	apply_inertia(inertia, v, &out);
+	return out;
 }
 
 /* a −= x xᵀ scale. */
@@ -241,7 +261,7 @@ static double added_to(const struct tree_axis *axis)
 static void factor_axis(struct soft_tree_link *link, struct tree_axis *axis, double whole)
 {
 	VALIDATE(axis->kind <= TREE_BASE);
-	axis->u = soft_tree_inertia_apply(&link->all, &axis->s);
+	apply_inertia(&link->all, &axis->s, &axis->u);
 	double plain = spatial_dot(axis->s, axis->u);
 	axis->mass = plain + added_to(axis);
 	axis->held = axis->part != NULL && axis->part->hold != TREE_FREE;
@@ -268,8 +288,11 @@ void soft_tree_factor(struct soft_trees *all, struct soft_tree *tree)
 		double whole[TREE_AXES_MAX] = { 0 };
 		for (uint32_t k = 0; k < link->count && link->count > 1; k++) {
 			const struct tree_axis *axis = &all->axes[link->first + k];
-			struct spatial u = soft_tree_inertia_apply(&link->all, &axis->s);
-			whole[k] = axis->kind == TREE_TURN ? spatial_dot(axis->s, u) : 0;
+			struct spatial u;
+			if (axis->kind != TREE_TURN)
+				continue;
+			apply_inertia(&link->all, &axis->s, &u);
+			whole[k] = spatial_dot(axis->s, u);
 		}
 		for (uint32_t k = link->count; k-- > 0;)
 			factor_axis(link, &all->axes[link->first + k], whole[k]);
@@ -277,9 +300,10 @@ void soft_tree_factor(struct soft_trees *all, struct soft_tree *tree)
 			add_inertia(&all->links[link->parent].all, &link->all);
 	}
 	tree->factored = true;
+	tree->version++;
 }
 
-void soft_tree_up(struct soft_trees *all, const struct soft_tree *tree)
+void soft_tree_up(struct soft_trees *all, const struct soft_tree *tree, bool biased)
 {
 	ASSERT(tree->first + tree->count <= all->link_count);
 	for (uint32_t i = tree->first + tree->count; i-- > tree->first;) {
@@ -295,7 +319,11 @@ void soft_tree_up(struct soft_trees *all, const struct soft_tree *tree)
 			continue;
 		struct spatial *to = &all->links[link->parent].impulse;
 		*to = add(*to, p);
-		*to = add(*to, soft_tree_inertia_apply(&link->all, &link->bias));
+		if (!biased)
+			continue;
+		struct spatial bias;
+		apply_inertia(&link->all, &link->bias, &bias);
+		*to = add(*to, bias);
 	}
 }
 
@@ -412,10 +440,11 @@ void soft_tree_before(struct soft_trees *all, struct soft_tree *tree, bool biase
 		struct soft_tree_link *link = &all->links[i];
 		if (biased) {
 			link->given = given_to(tree, link);
-			link->lacking = spatial_negate(add(link->momentum, link->given));
+			link->before = link->velocity;
 		} else {
 			link->bias = link->turning = link->given = spatial_zero();
 		}
+		link->lacking = spatial_negate(add(link->momentum, link->given));
 		link->pushed = spatial_zero();
 	}
 	for (uint32_t k = tree->axis_first; k < tree->axis_first + tree->axis_count; k++)
@@ -439,21 +468,19 @@ void soft_tree_add_loads(struct soft_trees *all, const struct soft_tree *tree)
 	}
 }
 
-/* Momenta after a pass; after relaxing, what its joints gave each link. */
+/* Momenta after a pass, and what joints gave each link in it, at the poses at which they gave it. */
 void soft_tree_after(struct soft_trees *all, struct soft_tree *tree, bool biased)
 {
 	ASSERT(tree->first + tree->count <= all->link_count);
 	for (uint32_t i = tree->first; i < tree->first + tree->count; i++) {
 		struct soft_tree_link *link = &all->links[i];
-		link->momentum = soft_tree_inertia_apply(&link->own, &link->velocity);
-		link->lacking = spatial_mul_add(link->lacking, link->pushed, -1);
+		apply_inertia(&link->own, &link->velocity, &link->momentum);
 		if (biased)
 			link->momentum = spatial_mul_add(link->momentum, link->turning, -1);
-		else
-			link->lacking = add(link->lacking, link->momentum);
+		link->lacking = spatial_mul_add(link->lacking, link->pushed, -1);
+		link->lacking = add(link->lacking, link->momentum);
 	}
-	if (!biased)
-		soft_tree_add_loads(all, tree);
+	soft_tree_add_loads(all, tree);
 }
 
 /* Moves a floating base. */

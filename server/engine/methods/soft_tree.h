@@ -92,6 +92,7 @@ struct soft_tree {
 	vec3 origin; /* of all vectors, throughout a step */
 	vec3 centre; /* of mass, of a floating one */
 	double mass;
+	uint32_t version;			 /* how often it was factored */
 	bool floating, factored, driven, moving; /* moving: its ground is a body */
 };
 
@@ -107,6 +108,7 @@ struct tree_row {
 	double *g;	      /* by axis of the way: sᵀ f / √mass */
 	double speed;	      /* J v before impulses of this pass, without partners */
 	double response;      /* J M⁻¹ Jᵀ */
+	double mass;	      /* its inverse; 0: nothing moves */
 	double impulse, start;
 	vec3 axis, turning[2], answer[2]; /* of partners */
 };
@@ -137,6 +139,7 @@ struct soft_island {
 	uint32_t tree_first, tree_last, manifold_first, manifold_last, partner_first, partner_last;
 	uint32_t block_first, block_last;
 	bool closed; /* nothing else acts on it but what does not move: it goes through a whole step */
+	uint32_t version;     /* of its trees when rows were made */
 	uint32_t open_rounds; /* passes that ended before holds agreed */
 };
 
@@ -191,7 +194,8 @@ static inline uint32_t soft_trees_open_blocks(const struct soft_trees *trees)
 /* soft_tree.c. A tree at its coordinates; its factor; velocities of momenta. */
 void soft_tree_place(struct soft_step *self, struct soft_tree *tree, double now);
 void soft_tree_factor(struct soft_trees *all, struct soft_tree *tree);
-void soft_tree_up(struct soft_trees *all, const struct soft_tree *tree);
+/* `biased`: links have a bias. */
+void soft_tree_up(struct soft_trees *all, const struct soft_tree *tree, bool biased);
 void soft_tree_down(struct soft_step *self, struct soft_trees *all, const struct soft_tree *tree);
 void soft_tree_move(struct soft_step *self, struct soft_tree *tree, double now);
 void soft_tree_write(struct soft_step *self, const struct soft_tree *tree, double now);

@@ -48,7 +48,7 @@
 enum { LINKS_MAX = 1024, MODE_AUTO = 1 };
 
 struct tree_group {
-	uint32_t bodies, joints, grounds, rows, root_joint, index;
+	uint32_t bodies, joints, grounds, axes, rows, root_joint;
 	bool bad;
 };
 
@@ -240,6 +240,24 @@ static bool is_taut(const struct tree_choice *c, uint32_t number)
 	       (c->ends[number] > 1 && c->load[number] > LOAD_MAX * mean);
 }
 
+/* Whether a command has given a joint's bodies speeds, by which they would turn too far in a sub-step. */
+static bool is_torn(const struct tree_choice *c, uint32_t j)
+{
+	ASSERT(j < c->list->count);
+	const struct joint *joint = &c->list->joints[j];
+	vec3 a = vec3_sub(joint_anchor_a(joint, &joint->a), joint->a.centre);
+	vec3 b = vec3_sub(joint_anchor_b(joint, &joint->b), joint->b.centre);
+	vec3 at_a = vec3_add(joint->a.velocity, vec3_cross(joint->a.angular_velocity, a));
+	vec3 at_b = vec3_add(joint->b.velocity, vec3_cross(joint->b.angular_velocity, b));
+	double arm = 0, by = c->self->trees.h * vec3_distance(at_a, at_b);
+	if (number_moves(c, number_at(c, j, 0)))
+		arm = vec3_length(a);
+	if (number_moves(c, number_at(c, j, 1)))
+		arm = scalar_max(arm, vec3_length(b));
+	/* Along slides, and by rounding, bodies move apart. */
+	return by > TURN_MAX * scalar_max(arm, OPEN_MAX) && (joint->layout.locked & 7) == 7;
+}
+
 static void group_joints(struct tree_choice *c)
 {
 	ASSERT(c->list != NULL && c->self != NULL);
@@ -274,13 +292,14 @@ static void group_joints(struct tree_choice *c)
 		if (is_idle(joint))
 			continue;
 		group->joints++;
+		group->axes += JOINT_AXES - count_bits(joint->layout.locked);
 		if (!number_moves(c, a) || !number_moves(c, b)) {
 			group->grounds++;
 			group->root_joint = j;
 		}
 		double *q = c->coordinates + (size_t)JOINT_AXES * j;
 		joint_coordinates(joint, &joint->a, &joint->b, q);
-		group->bad = group->bad || !joint_fits(joint, q);
+		group->bad = group->bad || !joint_fits(joint, q) || is_torn(c, j);
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 			group->rows += count_bits(joint->layout.parts[axis]);
 	}
@@ -392,6 +411,7 @@ static void count_trees(struct tree_choice *c)
 			continue;
 		all->tree_count++;
 		all->link_count += group->bodies;
+		all->axis_count += group->axes + (group->grounds == 0 ? TREE_AXES_MAX : 0);
 	}
 }
 
@@ -401,12 +421,10 @@ static bool allocate_trees(struct tree_choice *c, uint32_t joints)
 	struct soft_trees *all = &c->self->trees;
 	struct arena *scratch = &c->self->dynamics->scratch;
 	all->trees = arena_push_zero(scratch, all->tree_count * sizeof *all->trees);
-	all->links = arena_push_zero(scratch, all->link_count * sizeof *all->links);
-	all->axes = arena_push_zero(scratch,
-				    (size_t)TREE_AXES_MAX * all->link_count * sizeof *all->axes);
-	all->parts = arena_push_zero(scratch,
-				     (size_t)TREE_AXES_MAX * all->link_count * sizeof *all->parts);
-	all->change = ARENA_ARRAY(scratch, double, (size_t)TREE_AXES_MAX * all->link_count);
+	all->links = ARENA_ARRAY(scratch, struct soft_tree_link, all->link_count);
+	all->axes = arena_push_zero(scratch, all->axis_count * sizeof *all->axes);
+	all->parts = arena_push_zero(scratch, all->axis_count * sizeof *all->parts);
+	all->change = ARENA_ARRAY(scratch, double, all->axis_count);
 	all->tree_of_link = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->islands = arena_push_zero(scratch, all->tree_count * sizeof *all->islands);
 	all->link_of = ARENA_ARRAY(scratch, uint32_t, c->self->body_count + 1);
@@ -627,7 +645,7 @@ static enum status make_trees(struct tree_choice *c)
 			first[i] += first[i - 1];
 	}
 	all->island_count = islands;
-	all->link_count = 0;
+	all->link_count = all->axis_count = 0;
 	for (uint32_t k = 0; k < islands; k++) {
 		all->islands[k].tree_first = first[k];
 		all->islands[k].tree_last = first[k + 1];

@@ -16,6 +16,8 @@
 #include "server/engine/dynamics/locks.h"
 
 enum { SWEEPS = 4 };
+/* 1, of the energy of the impulses: smaller changes end the sweeps. */
+#define SWEEP_CHANGE 1e-8
 
 /* m/s. Slower hits do not bounce, whatever their restitution (soft_contact.h). */
 #define BOUNCE_LEAST 1e-2
@@ -72,11 +74,41 @@ struct made {
 	uint32_t rows;
 };
 
+/* Goes up from the one link of a row, number by number: a load of two that were just stored one by one waits. */
+static void walk_alone(const struct soft_trees *all, const struct tree_manifold *of,
+		       struct tree_row *row, const struct spatial *from)
+{
+	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	const struct tree_way *way = &all->ways[of->way_first];
+	double fx = from->linear.x, fy = from->linear.y, fz = from->linear.z;
+	double nx = from->angular.x, ny = from->angular.y, nz = from->angular.z, sum = 0;
+	for (uint32_t k = 0; k < of->way_count; k++) {
+		const struct tree_axis *axis = &all->axes[way[k].axis];
+		double e =
+			axis->s.linear.x * fx + axis->s.linear.y * fy + axis->s.linear.z * fz +
+			(axis->s.angular.x * nx + axis->s.angular.y * ny + axis->s.angular.z * nz);
+		double g = e * axis->root, by = e * axis->inverse;
+		row->g[k] = g;
+		sum += g * g;
+		fx -= axis->u.linear.x * by;
+		fy -= axis->u.linear.y * by;
+		fz -= axis->u.linear.z * by;
+		nx -= axis->u.angular.x * by;
+		ny -= axis->u.angular.y * by;
+		nz -= axis->u.angular.z * by;
+	}
+	row->response = sum;
+}
+
 /* Goes up from the row's links. */
 static void walk_row(const struct soft_trees *all, const struct tree_manifold *of,
 		     struct tree_row *row)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	if (of->link[0] == TREE_NONE || of->link[1] == TREE_NONE) {
+		walk_alone(all, of, row, &row->on[of->link[0] == TREE_NONE ? 1 : 0]);
+		return;
+	}
 	struct spatial f[2] = { row->on[0], row->on[1] };
 	const struct tree_way *way = &all->ways[of->way_first];
 	row->response = 0;
@@ -100,7 +132,6 @@ static struct tree_row *add_row(struct made *m, vec3 axis, vec3 turning_a, vec3 
 	struct tree_row *row = &of->rows[m->rows++];
 	vec3 turning[2] = { vec3_negate(turning_a), turning_b };
 	row->axis = axis;
-	row->speed = 0;
 	for (uint32_t k = 0; k < 2; k++) {
 		vec3 along = k == 0 ? vec3_negate(axis) : axis;
 		row->turning[k] = turning[k];
@@ -109,10 +140,6 @@ static struct tree_row *add_row(struct made *m, vec3 axis, vec3 turning_a, vec3 
 		if (of->link[k] != TREE_NONE) {
 			vec3 moment = vec3_add(turning[k], vec3_cross(m->r[k], along));
 			row->on[k] = (struct spatial){ along, moment };
-			row->speed += spatial_dot(row->on[k], all->links[of->link[k]].velocity);
-		} else if (of->partner[k] == TREE_NONE) {
-			const struct spatial *v = &m->self->drives[of->number[k]].start.velocity;
-			row->speed += vec3_dot(along, v->linear) + vec3_dot(turning[k], v->angular);
 		}
 	}
 	walk_row(all, of, row);
@@ -125,6 +152,28 @@ static struct tree_row *add_row(struct made *m, vec3 axis, vec3 turning_a, vec3 
 				 vec3_dot(row->turning[k], row->answer[k]);
 	}
 	return row;
+}
+
+/* J v of the velocities before contacts act, without partners. */
+static void take_speeds(const struct soft_step *self, struct tree_manifold *of)
+{
+	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	for (uint32_t r = 0; r < of->points + 3u; r++) {
+		struct tree_row *row = &of->rows[r];
+		row->speed = 0;
+		for (uint32_t k = 0; k < 2; k++) {
+			if (of->link[k] != TREE_NONE) {
+				row->speed += spatial_dot(row->on[k],
+							  self->trees.links[of->link[k]].velocity);
+			} else if (of->partner[k] == TREE_NONE && of->number[k] != 0) {
+				const struct spatial *v =
+					&self->drives[of->number[k]].start.velocity;
+				double along = vec3_dot(row->axis, v->linear);
+				row->speed += (k == 0 ? -along : along) +
+					      vec3_dot(row->turning[k], v->angular);
+			}
+		}
+	}
 }
 
 /* J M⁻¹ Jᵀ of two rows of a manifold. */
@@ -215,13 +264,12 @@ static double bounce_speed(const struct soft_step *self, double restitution)
 
 /* Whether a point bounces in this sub-step: it approached before forces acted, and would
  * pass its gap. */
-static void find_bounce(struct made *m, uint32_t p)
+static void find_bounce(const struct soft_step *self, struct tree_manifold *of, uint32_t p)
 {
-	struct tree_manifold *of = m->of;
-	const struct soft_step *self = m->self;
+	const struct soft_block *block = &self->blocks[of->block];
 	const struct tree_row *row = &of->rows[p];
-	double e = lane_of(&m->block->restitution, of->lane), before = 0;
-	double gap = lane_of(&m->block->points[p].gap, of->lane);
+	double e = lane_of(&block->restitution, of->lane), before = 0;
+	double gap = lane_of(&block->points[p].gap, of->lane);
 	of->leave[p] = 0;
 	if (!(e > 0))
 		return;
@@ -244,7 +292,7 @@ static void find_bounce(struct made *m, uint32_t p)
 		of->leave[p] = -e * before;
 }
 
-static void make_manifold(struct soft_step *self, struct tree_manifold *of, bool biased, bool first)
+static void make_manifold(struct soft_step *self, struct tree_manifold *of)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
 	struct soft_trees *all = &self->trees;
@@ -266,10 +314,8 @@ static void make_manifold(struct soft_step *self, struct tree_manifold *of, bool
 	struct tree_row *row2 = add_row(&m, t2, vec3_cross(arm_a, t2), vec3_cross(arm_b, t2));
 	of->coupling = couple_rows(all, of, row1, row2);
 	(void)add_row(&m, vec3_zero(), normal, normal);
-	if (first)
-		load_impulses(of, block, biased);
-	for (uint32_t p = 0; p < of->points && biased && first; p++)
-		find_bounce(&m, p);
+	for (uint32_t r = 0; r < m.rows; r++)
+		of->rows[r].mass = of->rows[r].response > 0 ? 1 / of->rows[r].response : 0;
 }
 
 static double point_impulse(const struct soft_step *self, const struct tree_manifold *of,
@@ -279,7 +325,7 @@ static double point_impulse(const struct soft_step *self, const struct tree_mani
 	const struct tree_row *row = &of->rows[p];
 	uint32_t lane = of->lane;
 	double gap = lane_of(&block->points[p].gap, lane), before = row->impulse;
-	double speed = speed_of(&self->trees, of, row), mass = 1 / row->response;
+	double speed = speed_of(&self->trees, of, row), mass = row->mass;
 	if (of->leave[p] > 0)
 		return scalar_max(before - mass * (speed - of->leave[p]), 0);
 	double e = lane_of(&block->restitution, lane);
@@ -324,7 +370,7 @@ static void solve_friction(struct soft_step *self, struct tree_manifold *of,
 		moment += of->rows[p].impulse * lane_of(&block->points[p].lever, of->lane);
 	}
 	if (twist->response > 0) {
-		double x = twist->impulse - speed_of(all, of, twist) / twist->response;
+		double x = twist->impulse - speed_of(all, of, twist) * twist->mass;
 		set_row(all, of, twist, scalar_clamp(x, -mu * moment, mu * moment));
 	}
 	solve_tangents(self, of, mu * load);
@@ -349,6 +395,29 @@ static void sweep_manifold(struct soft_step *self, struct tree_manifold *of, boo
 
 /* ---- an island --------------------------------------------------------------------------------------- */
 
+/* Rows are made anew where poses or holds have changed; bodies beside links turn in any case. */
+static void begin_manifolds(struct soft_step *self, struct soft_island *island, bool biased,
+			    bool first)
+{
+	struct soft_trees *all = &self->trees;
+	uint32_t version = 0;
+	ASSERT(island->tree_first < island->tree_last);
+	for (uint32_t t = island->tree_first; t < island->tree_last; t++)
+		version += all->trees[t].version;
+	bool same = island->closed && version == island->version;
+	island->version = version;
+	for (uint32_t i = island->manifold_first; i < island->manifold_last; i++) {
+		struct tree_manifold *of = &all->manifolds[i];
+		if (!same)
+			make_manifold(self, of);
+		take_speeds(self, of);
+		if (first)
+			load_impulses(of, &self->blocks[of->block], biased);
+		for (uint32_t p = 0; p < of->points && biased && first; p++)
+			find_bounce(self, of, p);
+	}
+}
+
 void soft_tree_contacts(struct soft_step *self, struct soft_island *island, bool biased, bool first)
 {
 	ASSERT(island->tree_first < island->tree_last);
@@ -362,8 +431,7 @@ void soft_tree_contacts(struct soft_step *self, struct soft_island *island, bool
 		for (uint32_t k = 0; k < tree->count; k++)
 			all->links[tree->first + k].pushed = spatial_zero();
 	}
-	for (uint32_t i = island->manifold_first; i < island->manifold_last; i++)
-		make_manifold(self, &all->manifolds[i], biased, first);
+	begin_manifolds(self, island, biased, first);
 	for (uint32_t i = island->manifold_first; i < island->manifold_last; i++) {
 		struct tree_manifold *of = &all->manifolds[i];
 		for (uint32_t r = 0; r < of->points + 3u; r++)
@@ -371,9 +439,24 @@ void soft_tree_contacts(struct soft_step *self, struct soft_island *island, bool
 				push_row(all, of, &of->rows[r],
 					 of->rows[r].impulse - of->rows[r].start);
 	}
-	for (uint32_t sweep = 0; sweep < SWEEPS; sweep++)
-		for (uint32_t i = island->manifold_first; i < island->manifold_last; i++)
-			sweep_manifold(self, &all->manifolds[i], biased);
+	for (uint32_t sweep = 0; sweep < SWEEPS; sweep++) {
+		double changed = 0, size = 0;
+		for (uint32_t i = island->manifold_first; i < island->manifold_last; i++) {
+			struct tree_manifold *of = &all->manifolds[i];
+			double before[TREE_ROWS_MAX];
+			for (uint32_t r = 0; r < of->points + 3u; r++)
+				before[r] = of->rows[r].impulse;
+			sweep_manifold(self, of, biased);
+			for (uint32_t r = 0; r < of->points + 3u; r++) {
+				double by = of->rows[r].impulse - before[r];
+				changed += by * by * of->rows[r].response;
+				size += of->rows[r].impulse * of->rows[r].impulse *
+					of->rows[r].response;
+			}
+		}
+		if (!(changed > SWEEP_CHANGE * size))
+			break;
+	}
 	for (uint32_t i = island->manifold_first; i < island->manifold_last; i++) {
 		const struct tree_manifold *of = &all->manifolds[i];
 		for (uint32_t k = 0; k < 2; k++) {

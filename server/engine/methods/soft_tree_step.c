@@ -33,7 +33,7 @@ static void begin_tree(struct soft_step *self, struct soft_tree *tree)
 	soft_tree_drive_begin(self, tree);
 	soft_tree_start_rotors(self, tree);
 	soft_tree_factor(all, tree);
-	soft_tree_up(all, tree);
+	soft_tree_up(all, tree, false);
 	soft_tree_down(self, all, tree);
 	for (uint32_t i = tree->first; i < tree->first + tree->count; i++) {
 		struct soft_tree_link *link = &all->links[i];
@@ -60,7 +60,7 @@ static void solve_tree(struct soft_step *self, struct soft_tree *tree, bool bias
 		sum = spatial_mul_add(sum, link->turning, 1);
 		link->impulse = spatial_negate(spatial_mul_add(sum, link->pushed, 1));
 	}
-	soft_tree_up(all, tree);
+	soft_tree_up(all, tree, biased);
 	soft_tree_down(self, all, tree);
 }
 

@@ -140,13 +140,246 @@ START_TEST(mechanisms_approach_the_exact_motion)
 }
 END_TEST
 
+/* ---- what reduced coordinates promise ---------------------------------------------------------- */
+
+static void stop_gravity(struct world *world)
+{
+	struct command gravity = test_command(COMMAND_GRAVITY);
+	test_do(world, &gravity);
+}
+
+/* A floating chain of hinges and balls, which meets others; its ends. */
+static body_id put_chain(struct world *world, uint32_t count, vec3 at, body_id *first)
+{
+	body_id last = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		vec3 centre = vec3_add(at, vec3_make(1.1 * i, 0, 0));
+		body_id next = joined_put(
+			world, (struct joined_thing){
+				       .shape = TEST_BOX, .at = centre, .mass = 1, .meets = true });
+		if (i > 0)
+			joined_join(world, i % 2 == 0 ? JOINT_SPHERICAL : JOINT_REVOLUTE, last,
+				    next, vec3_sub(centre, vec3_make(0.55, 0, 0)), quat_identity());
+		else
+			*first = next;
+		last = next;
+	}
+	return last;
+}
+
+START_TEST(a_floating_tree_that_is_hit_keeps_all_momenta)
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	body_id first;
+	stop_gravity(world);
+	put_chain(world, 5, vec3_zero(), &first);
+	joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+						 .at = { 1.3, 3, 0.2 },
+						 .mass = 2,
+						 .velocity = { 0.3, -4, 0.1 },
+						 .meets = true });
+	struct world_energy before = world_energy(world), after;
+	test_step(world, 60);
+	after = world_energy(world);
+	ck_assert_double_gt(before.kinetic - after.kinetic, 0.5);
+	ASSERT_VEC3(after.linear, before.linear, 1e-6);
+	ASSERT_VEC3(after.angular, before.angular, 2e-3);
+	test_step(world, 240); /* alone again */
+	struct world_energy later = world_energy(world);
+	ASSERT_VEC3(later.linear, after.linear, 1e-6);
+	ASSERT_VEC3(later.angular, after.angular, 1e-4);
+	ck_assert_double_le(later.kinetic, after.kinetic);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 1);
+	ck_assert_double_le(world_stats(world).joint_error, 1e-12);
+	world_destroy(world);
+}
+END_TEST
+
+/* Five seconds of free motion: momenta to rounding, energy in first order. */
+START_TEST(a_floating_mechanism_keeps_its_momenta)
+{
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		struct world *world = make_world("soft-step", 60, REDUCED);
+		body_id bodies[BODIES];
+		stop_gravity(world);
+		make_mechanism(world, seed, BODIES, FLOATING, bodies);
+		test_step(world, 1);
+		struct world_energy before = world_energy(world);
+		test_step(world, 300);
+		struct world_energy after = world_energy(world);
+		if (getenv("CAIRN_MECHANISMS") != NULL)
+			fprintf(stderr, "# energy %.6g then %.6g\n", before.kinetic, after.kinetic);
+		ASSERT_VEC3(after.linear, before.linear, 1e-11);
+		ASSERT_VEC3(after.angular, before.angular, 1e-10);
+		ck_assert_double_le(after.kinetic, 1.001 * before.kinetic);
+		ck_assert_double_ge(after.kinetic, 0.9 * before.kinetic);
+		ck_assert_double_le(world_stats(world).joint_error, 1e-12);
+		world_destroy(world);
+	}
+}
+END_TEST
+
+START_TEST(two_trees_that_meet_keep_their_momenta)
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	body_id first, other;
+	stop_gravity(world);
+	put_chain(world, 4, vec3_zero(), &first);
+	put_chain(world, 3, vec3_make(0.7, 2, 0.4), &other);
+	struct command command = test_command(COMMAND_IMPULSE);
+	command.impulse.body = other;
+	command.impulse.impulse = vec3_make(0, -6, 0);
+	test_do(world, &command);
+	struct world_energy before = world_energy(world), after;
+	test_step(world, 90);
+	after = world_energy(world);
+	ASSERT_VEC3(after.linear, before.linear, 1e-6);
+	ASSERT_VEC3(after.angular, before.angular, 2e-2);
+	ck_assert_double_le(after.kinetic, before.kinetic);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 2);
+	world_destroy(world);
+}
+END_TEST
+
+/* A chain falls on the ground, lies still, sleeps, and wakes by a push. */
+START_TEST(a_chain_falls_lies_and_wakes)
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	body_id first;
+	joined_put(world, (struct joined_thing){ .shape = TEST_PLANE, .meets = true });
+	put_chain(world, 6, vec3_make(0, 3, 0), &first);
+	for (uint32_t tick = 0; tick < 600; tick++) {
+		test_step(world, 1);
+		ck_assert_double_le(world_stats(world).joint_error, 1e-12);
+		ck_assert_double_gt(test_body(world, first).position.y, 0.4);
+	}
+	ck_assert_double_le(world_energy(world).kinetic, 1e-6);
+	ck_assert_double_eq_tol(test_body(world, first).position.y, 0.5, 0.02);
+	world_destroy(world);
+}
+END_TEST
+
+/* Two boxes on a hinge bounce off the ground, and gain nothing. */
+START_TEST(a_pair_bounces)
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	body_id pair[2];
+	double lowest = 9, highest = 0, start = 0;
+	joined_put(world,
+		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .restitution = 0.8 });
+	for (uint32_t i = 0; i < 2; i++)
+		pair[i] = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+								   .at = { 1.1 * i, 3, 0 },
+								   .mass = 1,
+								   .restitution = 0.8,
+								   .meets = true });
+	joined_join(world, JOINT_REVOLUTE, pair[0], pair[1], vec3_make(0.55, 3, 0),
+		    joined_about_z());
+	for (uint32_t tick = 0; tick < 120; tick++) {
+		struct world_energy energy = world_energy(world);
+		double height = test_body(world, pair[0]).position.y;
+		start = tick == 0 ? energy.kinetic + energy.potential : start;
+		ck_assert_double_le(energy.kinetic + energy.potential, 1.01 * start);
+		lowest = scalar_min(lowest, height);
+		highest = lowest < 0.7 ? scalar_max(highest, height) : 0;
+		test_step(world, 1);
+	}
+	ck_assert_double_gt(highest, 1.5);
+	ck_assert_double_lt(highest, 2.9);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 1);
+	world_destroy(world);
+}
+END_TEST
+
+/* No coordinate is lost, and nothing is quarantined, whatever the blow. */
+START_TEST(great_blows_leave_numbers)
+{
+	static const double BLOWS[] = { 30, 100, 300, 1000 };
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	body_id bodies[BODIES];
+	joined_put(world,
+		   (struct joined_thing){ .shape = TEST_PLANE, .at = { 0, -3, 0 }, .meets = true });
+	make_driven(world, 77, bodies);
+	for (uint32_t i = 0; i < COUNT_OF(BLOWS); i++) {
+		struct command command = test_command(COMMAND_IMPULSE);
+		command.impulse.body = bodies[2 + i];
+		command.impulse.impulse = vec3_make(0.3 * BLOWS[i], BLOWS[i], -0.2 * BLOWS[i]);
+		test_do(world, &command);
+		test_step(world, 60);
+	}
+	ck_assert_uint_eq(world_stats(world).quarantined_total, 0);
+	world_destroy(world);
+}
+END_TEST
+
+/* The force that a joint reports is that of lcp, and a motor at its bound exerts its bound. */
+START_TEST(joints_report_their_forces)
+{
+	struct world *worlds[2];
+	for (uint32_t w = 0; w < 2; w++) {
+		body_id bodies[BODIES];
+		worlds[w] = make_world(w == 0 ? "soft-step" : "lcp", 2000, REDUCED);
+		make_driven(worlds[w], 5, bodies);
+		test_step(worlds[w], 200);
+	}
+	for (joint_id joint = 1; joint <= BODIES; joint++) {
+		struct joint_view soft = joined_view(worlds[0], joint),
+				  exact = joined_view(worlds[1], joint);
+		double size = vec3_length(exact.force) + vec3_length(exact.torque);
+		ck_assert_double_gt(size, 0.1);
+		ASSERT_VEC3(soft.force, exact.force, 0.01 * size);
+		ASSERT_VEC3(soft.torque, exact.torque, 0.01 * size);
+	}
+	world_destroy(worlds[0]);
+	world_destroy(worlds[1]);
+}
+END_TEST
+
+/* What does not qualify keeps rows, and is told. */
+START_TEST(the_choice_is_told)
+{
+	for (uint32_t what = 0; what < 4; what++) {
+		struct world *world = make_world("soft-step", 60,
+						 what == 0   ? MAXIMAL
+						 : what == 3 ? AUTO
+							     : REDUCED);
+		body_id one = joined_put(
+			world,
+			(struct joined_thing){ .shape = TEST_BOX, .at = { 1, 0, 0 }, .mass = 1 });
+		joint_id joint =
+			joined_join(world, JOINT_REVOLUTE, 0, one, vec3_zero(), quat_identity());
+		struct command axis = joined_axis(joint, 3);
+		axis.joint_axis.spring = JOINT_SPRING_HERTZ;
+		axis.joint_axis.stiffness = 1;
+		if (what == 2)
+			test_do(world, &axis);
+		if (what == 3)
+			joined_set(world, "articulated.rows", 0);
+		test_step(world, 5);
+		ck_assert_uint_eq(world_stats(world).islands_reduced, what == 1 || what == 3);
+		ck_assert_uint_eq(world_stats(world).islands_maximal, what == 2);
+		world_destroy(world);
+	}
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("soft_tree");
 	TCase *agree = tcase_create("agree");
 	tcase_set_timeout(agree, 60);
 	tcase_add_loop_test(agree, mechanisms_approach_the_exact_motion, 0, 3);
+	tcase_add_test(agree, joints_report_their_forces);
 	suite_add_tcase(suite, agree);
+	TCase *promise = tcase_create("promise");
+	tcase_add_test(promise, a_floating_tree_that_is_hit_keeps_all_momenta);
+	tcase_add_test(promise, a_floating_mechanism_keeps_its_momenta);
+	tcase_add_test(promise, two_trees_that_meet_keep_their_momenta);
+	tcase_add_test(promise, a_chain_falls_lies_and_wakes);
+	tcase_add_test(promise, a_pair_bounces);
+	tcase_add_test(promise, great_blows_leave_numbers);
+	tcase_add_test(promise, the_choice_is_told);
+	suite_add_tcase(suite, promise);
 	return suite;
 }
 
