@@ -163,7 +163,7 @@ static void time_robot(const char *file, bool servos)
 		double value;
 	} WAYS[] = {
 		{ "soft-step", NULL, 0 },
-		{ "soft-step", "articulated.coordinates", 2 },
+		{ "soft-step", "soft_step.coordinates", 2 },
 		{ "soft-step", "soft_step.substeps", 1 },
 		{ "lcp", NULL, 0 },
 		{ "lcp", "articulated.coordinates", 2 },
@@ -225,7 +225,7 @@ static void time_standing(uint32_t count, double coordinates)
 {
 	struct scene *scene = load("humanoid.xml");
 	struct world *world = make(scene, "soft-step");
-	set_parameter(world, "articulated.coordinates", coordinates);
+	set_parameter(world, "soft_step.coordinates", coordinates);
 	double built = now_us();
 	for (uint32_t i = 1; i < count; i++)
 		add_copy(world, "humanoid.xml", vec3_make(2 * (i % ROW), 0, 2 * (i / ROW)));
@@ -233,7 +233,7 @@ static void time_standing(uint32_t count, double coordinates)
 	test_step(world, 60);
 	double took = time_steps(world, 3, 20);
 	struct world_stats stats = world_stats(world);
-	printf("%u humanoids, %u bodies, %u joints, soft-step, articulated.coordinates %g: %.2f ms "
+	printf("%u humanoids, %u bodies, %u joints, soft-step, soft_step.coordinates %g: %.2f ms "
 	       "a step, %u contacts, joint error %.1g; made in %.2f s\n",
 	       count, stats.bodies, stats.joints, coordinates, took * 1e-3, stats.touching,
 	       stats.joint_error, built * 1e-6);

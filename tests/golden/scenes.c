@@ -282,15 +282,27 @@ static void send_joints(struct world *world, uint64_t tick)
 	}
 }
 
-/* The same with joints of trees as part of the masses. */
-static void send_trees(struct world *world, uint64_t tick)
+static void set_coordinates(struct world *world, const char *name)
 {
 	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text("articulated.coordinates");
+	command.parameter.name = test_text(name);
 	command.parameter.value = 2;
+	test_do(world, &command);
+}
+
+/* The same with joints of trees as part of the masses, under the exact methods; and under all. */
+static void send_trees(struct world *world, uint64_t tick)
+{
 	if (tick == 0)
-		test_do(world, &command);
+		set_coordinates(world, "articulated.coordinates");
 	send_joints(world, tick);
+}
+
+static void send_limbs(struct world *world, uint64_t tick)
+{
+	if (tick == 0)
+		set_coordinates(world, "soft_step.coordinates");
+	send_trees(world, tick);
 }
 
 /* ---- towers, under a method without friction ---------------------------------------------------- */
@@ -355,6 +367,7 @@ const struct scene scenes[] = {
 	{ "fields", "soft-step", false, 240, 80, send_fields },
 	{ "joints", "soft-step", false, 300, 60, send_joints },
 	{ "trees", "soft-step", false, 300, 60, send_trees },
+	{ "limbs", "soft-step", false, 300, 60, send_limbs },
 	{ "tower", "gauss", true, 240, 80, send_tower },
 	{ "cubes", "gauss", false, 240, 80, send_cubes },
 	{ "frames", "gauss", true, 120, 40, send_frames },

@@ -38,7 +38,7 @@ def load(cli, client, name, scene, method, rate):
     cli.text("create", name, "--method", method.removesuffix("-reduced"), "--rate", rate)
     cli.text("load", name, scene)
     if method.endswith("-reduced"):
-        cli.text("set", name, "articulated.coordinates", 2)
+        cli.text("set", name, "soft_step.coordinates" if method.startswith("soft-step") else "articulated.coordinates", 2)
     return client.join(name)
 
 

@@ -1,7 +1,7 @@
 /* soft_tree_plan.c: which joints make trees in reduced coordinates, and which trees act on each
  * other.
  *
- * A group of bodies that joints connect is a tree in reduced coordinates if articulated.coordinates
+ * A group of bodies that joints connect is a tree in reduced coordinates if soft_step.coordinates
  * asks for it and all of this holds. Else its joints are rows, as ever, and it counts in
  * islands_maximal:
  *
@@ -708,7 +708,7 @@ enum status soft_trees_choose(struct soft_step *self, struct step_joints *list, 
 	uint32_t bodies = self->body_count;
 	struct tree_choice c = { .self = self, .list = list };
 	self->trees = (struct soft_trees){ .h = self->dt / self->substeps, .bias_rate = bias_rate };
-	if (!scalar_to_u32(parameter[PARAMETER_ARTICULATED_COORDINATES], &c.mode) || c.mode == 0 ||
+	if (!scalar_to_u32(parameter[PARAMETER_SOFT_COORDINATES], &c.mode) || c.mode == 0 ||
 	    !scalar_to_u32(parameter[PARAMETER_ARTICULATED_ROWS], &c.rows_max))
 		return STATUS_OK;
 	c.above = ARENA_ARRAY(scratch, uint32_t, bodies + 1);

@@ -7,13 +7,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAXIMAL, AUTO, REDUCED, BODIES = 7 };
 
 static struct world *make_world(const char *method, uint32_t rate, int coordinates)
 {
 	struct world *world = joined_world(method, rate, vec3_make(0, -9.81, 0));
-	joined_set(world, "articulated.coordinates", coordinates);
+	joined_set(world,
+		   strcmp(method, "soft-step") == 0 ? "soft_step.coordinates" : "articulated.coordinates",
+		   coordinates);
 	return world;
 }
 
