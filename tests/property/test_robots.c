@@ -36,7 +36,9 @@ static void run_make(struct robot_run *self, const char *file, const char *metho
 	status = scene_world_make(self->scene, method, &self->shapes, &self->world, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s: %s", status_name(status), why.field, why.text);
 	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text(strcmp(method, "soft-step") == 0 ? "soft_step.coordinates" : "articulated.coordinates");
+	command.parameter.name =
+		test_text(strcmp(method, "soft-step") == 0 ? "soft_step.coordinates"
+							   : "articulated.coordinates");
 	command.parameter.value = coordinates;
 	if (coordinates != ROWS)
 		test_do(self->world, &command);

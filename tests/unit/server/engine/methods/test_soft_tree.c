@@ -15,7 +15,8 @@ static struct world *make_world(const char *method, uint32_t rate, int coordinat
 {
 	struct world *world = joined_world(method, rate, vec3_make(0, -9.81, 0));
 	joined_set(world,
-		   strcmp(method, "soft-step") == 0 ? "soft_step.coordinates" : "articulated.coordinates",
+		   strcmp(method, "soft-step") == 0 ? "soft_step.coordinates"
+						    : "articulated.coordinates",
 		   coordinates);
 	return world;
 }
