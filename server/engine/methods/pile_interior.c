@@ -113,8 +113,8 @@ struct pile_interior {
 	double mean;	      /* μ */
 	double least;	      /* m: what a row is open at least when it joins */
 	double bound, gained; /* J / scale: gap(λ); what F is lowered by */
-	double closing;	      /* J / scale: λ·(N d + gap), the part of gap(λ) that is not of forces left */
-	double violated;      /* of the radius */
+	double closing; /* J / scale: λ·(N d + gap), the part of gap(λ) that is not of forces left */
+	double violated; /* of the radius */
 	/* The permitted place with the least bound. */
 	double *best_x, *best_price;
 	double best_bound, best_gained;
@@ -742,8 +742,8 @@ static void balance_prices(struct pile_interior *self)
 			add_across(self, rest, r, -self->price[r]);
 		solve_matrix(self);
 		for (uint32_t r = 0; r < self->row_count; r++)
-			self->price[r] = scalar_max(
-				self->price[r] + weight[r] * across(self, r, rest), 0);
+			self->price[r] =
+				scalar_max(self->price[r] + weight[r] * across(self, r, rest), 0);
 	}
 }
 
@@ -753,6 +753,7 @@ static void balance_prices(struct pile_interior *self)
 static void try_balance(struct pile_interior *self)
 {
 	double *kept = self->dprice;
+	ASSERT(self->row_count <= self->group->row_count);
 	if (self->turns || self->term_count > 0 || !is_permitted(self) || proves_rest(self) ||
 	    self->gained + self->closing > 0.5 * rest_of(self))
 		return;
@@ -788,6 +789,7 @@ static void turn_back(struct pile_interior *self)
 static void begin_again(struct pile_interior *self)
 {
 	turn_back(self);
+	ASSERT(!self->turns && self->mean > 0);
 	double mean = self->mean;
 	judge(self);
 	try_balance(self);
