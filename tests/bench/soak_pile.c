@@ -4,9 +4,9 @@
  *
  *	soak_pile WIDE HIGH [NAME=VALUE…] [FILE SECONDS]
  *
- * WIDE × WIDE × HIGH spheres; the values are of parameters. With FILE it goes on from there, if there
- * is such a file, and saves the world there after so many seconds, with an exit status of 2; a long
- * run can be done in parts. Else the status says whether all is as above.
+ * WIDE × WIDE × HIGH spheres; the values are of parameters, and `seed` (1) of the layout. With FILE it
+ * goes on from there, if there is such a file, and saves the world there after so many seconds, with an
+ * exit status of 2; a long run can be done in parts. Else the status says whether all is as above.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +23,12 @@
 #define GRAVITY 9.81
 #define SPACING 1.25
 #define JITTER 0.1
+#define SEED "seed="
 enum { WALLS = 5, TICKS_MAX = 5000, TELLS = 10, TO_BE_CONTINUED = 2 };
 
 struct soak {
 	struct world *world;
-	uint32_t wide, high, count;
+	uint32_t wide, high, count, seed;
 	double half;			/* m: of the box */
 	vec3 *at, *before;		/* m, of the spheres */
 	uint32_t *cell, *first, *order; /* the cell of each; where each begins in `order` */
@@ -50,7 +51,7 @@ static void make_box(struct soak *self)
 	static const double QUARTERS[WALLS][2] = {
 		{ 0, 0 }, { -1, 0 }, { 1, 0 }, { 0, 1 }, { 0, -1 }
 	};
-	struct rng rng = rng_seeded(1);
+	struct rng rng = rng_seeded(self->seed);
 	self->world = test_world(false, "pile");
 	smooth_set(self->world, "sleep.time", 0);
 	for (uint32_t i = 0; i < WALLS; i++) {
@@ -310,8 +311,10 @@ int main(int argc, char **argv)
 	self.count = self.wide * self.wide * self.high;
 	self.half = 0.5 * self.wide * SPACING;
 	int at = 3;
-	while (at < argc && strchr(argv[at], '=') != NULL)
-		at++;
+	self.seed = 1;
+	for (; at < argc && strchr(argv[at], '=') != NULL; at++)
+		if (strncmp(argv[at], SEED, sizeof SEED - 1) == 0)
+			self.seed = (uint32_t)atoi(argv[at] + sizeof SEED - 1);
 	const char *path = at + 1 < argc ? argv[at] : NULL;
 	double seconds = path != NULL ? atof(argv[at + 1]) : 0;
 	if (self.count == 0 || (at < argc && path == NULL)) {
@@ -322,6 +325,8 @@ int main(int argc, char **argv)
 		make_box(&self);
 	for (int i = 3; i < at; i++) {
 		char *value = strchr(argv[i], '=');
+		if (strncmp(argv[i], SEED, sizeof SEED - 1) == 0)
+			continue;
 		*value = '\0';
 		smooth_set(self.world, argv[i], atof(value + 1));
 	}

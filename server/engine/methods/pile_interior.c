@@ -753,6 +753,7 @@ static void balance_prices(struct pile_interior *self)
 static void try_balance(struct pile_interior *self)
 {
 	double *kept = self->dprice;
+	ASSERT(self->row_count <= self->group->row_count);
 	if (self->turns || self->term_count > 0 || !is_permitted(self) || proves_rest(self) ||
 	    self->gained + self->closing > 0.5 * rest_of(self))
 		return;
@@ -788,6 +789,7 @@ static void turn_back(struct pile_interior *self)
 static void begin_again(struct pile_interior *self)
 {
 	turn_back(self);
+	ASSERT(!self->turns && self->mean > 0);
 	double mean = self->mean;
 	judge(self);
 	try_balance(self);

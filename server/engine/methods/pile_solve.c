@@ -51,6 +51,9 @@
  * gain; larger: dear steps before they are needed. */
 #define ZONES_GAIN 0.05
 #define WHOLE_GAIN 0.25
+/* The same of a group without zones: the simplex method leads what gains more. Smaller: more steps, some of
+ * ten times the median; larger: spheres that flow are left hanging as arches more often. */
+#define CALM_GAIN 0.5
 /* The same of a group too large for the interior method: by larger ones, and by the whole when none gained
  * more than ZONES_END. */
 #define ZONES_LARGER 1e-3
@@ -73,7 +76,7 @@ enum { ROUNDS_MAX = 100, ZONES_MIN = 16, NET_ZONES_MIN = 2, ZONES_GROW = 4 };
 enum { CUT_ROUNDS_MAX = 60, CUT_IDLE_MAX = 4 };
 /* Halvings of the way to its point of least energy. */
 enum { HALVINGS = 40 };
-/* Bodies of a group with springs: more are solved by the interior method, fewer with tangents. */
+/* Bodies of a group: fewer are solved by the simplex method, those with springs with tangents. */
 enum { INTERIOR_MIN = 32 };
 /* Rows of one group that overlap: a programme with this many takes about a second, with four times as
  * many half a minute. A group with more stays where it is. */
@@ -337,11 +340,16 @@ static enum status list_terms(struct pile_group *group)
 	return STATUS_OK;
 }
 
-static bool are_round(const struct pile_group *group)
+/* Whether all bodies are spheres and little was gained in the last step. What falls far is led by the simplex
+ * method, to corners of what is permitted. */
+static bool are_calm(const struct pile_group *group)
 {
-	for (uint32_t i = 0; i < group->slot_count; i++)
-		if (!group->pile->bodies[group->slots[i]].round)
+	ASSERT(group->whole && !group->relaxing);
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		const struct pile_body *body = &group->pile->bodies[group->slots[i]];
+		if (!body->round || !body->whole)
 			return false;
+	}
 	return true;
 }
 
@@ -376,7 +384,7 @@ static enum status begin_group(struct pile_group *group)
 	bool many = group->slot_count >= INTERIOR_MIN;
 	group->interior = !group->split && self->pivots_max == 0 && !group->too_large &&
 			  (group->large || group->pairs || (group->springs && many) ||
-			   (group->whole && many && group->term_count == 0 && are_round(group)));
+			   (group->whole && many && group->term_count == 0 && are_calm(group)));
 	if (group->springs && self->pivots_max == 0 && !group->interior)
 		group->part = FIRST_PART;
 	return status;
@@ -845,9 +853,10 @@ static enum status solve_group(struct pile_group *group)
 		     most <= self->rest * pile_measure_of(group);
 	choose_way_out(group);
 	mark_waits(group);
-	/* What gains much moves much, which zones do in less time. */
-	double much = group->interior ? WHOLE_GAIN : ZONES_LARGER;
-	mark_whole(group, group->large && !net && !(drop > much * pile_measure_of(group)));
+	/* What gains much moves much: zones do that in less time, the simplex method with fewer arches. */
+	double calm = group->large ? WHOLE_GAIN : CALM_GAIN;
+	double much = group->large && !group->interior ? ZONES_LARGER : calm;
+	mark_whole(group, !net && !(drop > much * pile_measure_of(group)));
 	if (rests)
 		pile_stop_bodies(group);
 	rests = rests && !halve_gaps(group);

@@ -19,7 +19,7 @@
 #define G 9.81
 #define OVERLAP 1e-9 /* m: none above it, at any instant */
 #define ROOT_3 1.7320508075688772
-enum { BALLS_MAX = 216, FLATS_MAX = 8, INTERPOLANTS = 10 };
+enum { BALLS_MAX = 343, FLATS_MAX = 8, INTERPOLANTS = 10 };
 
 /* A plane that bodies stay above. */
 struct flat {
@@ -249,7 +249,8 @@ END_TEST
 
 /* Half-spaces of a whole turn with the way, so a pair that rolls on another closes in one step what
  * without it only the next one closes. With half-spaces that stay, the first of these heaps alone
- * takes more than 60 steps. */
+ * takes more than 60 steps, and by the simplex method alone each of these some 60. With zones at first,
+ * and with the simplex method. */
 START_TEST(half_spaces_that_turn_leave_fewer_steps)
 {
 	enum { HEAPS = 3 };
@@ -257,13 +258,28 @@ START_TEST(half_spaces_that_turn_leave_fewer_steps)
 	for (uint32_t i = 0; i < HEAPS; i++) {
 		struct heap heap;
 		fill_box(&heap, 6, 1 + i);
-		smooth_set(heap.world, "pile.zone", 4);
+		smooth_set(heap.world, "pile.zone", _i == 0 ? 4 : 16);
 		steps += step_to_rest(&heap, 50);
 		expect_balance(&heap);
 		world_destroy(heap.world);
 	}
 	printf("# %u steps of %u heaps\n", (unsigned)steps, (unsigned)HEAPS);
-	ck_assert_uint_le(steps, 30 * HEAPS);
+	ck_assert_uint_le(steps, (_i == 0 ? 30 : 40) * HEAPS);
+}
+END_TEST
+
+/* The openings of contacts are rounding in the last steps, and prices that follow from them balance forces no
+ * better than that: prices balanced by themselves prove rest to a hundredth of the usual limit too. */
+START_TEST(rest_is_proved_where_rounds_end)
+{
+	struct heap heap;
+	fill_box(&heap, 7, 1 + (uint64_t)_i);
+	smooth_set(heap.world, "pile.rest", 1e-10);
+	uint32_t steps = step_to_rest(&heap, 120);
+	printf("# %u steps, residual %.1e\n", (unsigned)steps, world_stats(heap.world).residual);
+	ck_assert_double_le(world_stats(heap.world).residual, 1e-10);
+	expect_balance(&heap);
+	world_destroy(heap.world);
 }
 END_TEST
 
@@ -782,7 +798,8 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_lone_sphere_accelerates, 0, 2);
 	tcase_add_loop_test(tcase, every_cube_leads_to_rest, 0, 6);
 	tcase_add_test(tcase, a_heap_in_zones_comes_to_rest);
-	tcase_add_test(tcase, half_spaces_that_turn_leave_fewer_steps);
+	tcase_add_loop_test(tcase, half_spaces_that_turn_leave_fewer_steps, 0, 2);
+	tcase_add_loop_test(tcase, rest_is_proved_where_rounds_end, 0, 2);
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_test(tcase, a_limit_of_work_spreads_a_step_over_ticks);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 4);
