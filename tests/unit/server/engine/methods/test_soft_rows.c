@@ -182,7 +182,8 @@ static void check_lanes(void)
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);
-	soft = (struct soft_step){ .step = &step,
+	soft = (struct soft_step){ .kernels = soft_kernels_choose(),
+				   .step = &step,
 				   .dynamics = &stage.dynamics,
 				   .dt = stage.dt,
 				   .substeps = 4,
