@@ -13,8 +13,8 @@
  *   no contact has rolling or spinning friction, a friction axis or a belt
  *   joints are closed to OPEN_MAX, no link turns farther than TURN_MAX in a sub-step, and of three
  *     turns in sequence the second is not near a right angle
- *   no joint pulls so that a link is too stiff for a sub-step: rows make that implicit
- *     (soft_joint_taut.c)
+ *   no joint pulls so that a link is too stiff for a sub-step, or may: rows make that implicit
+ *     (soft_joint_taut.c); and no command has torn a joint's bodies apart
  *
  * Trees that touch each other, or a common dynamic body, are an island. An island that touches only
  * what is at rest is closed: nothing else acts on it, so it goes through a whole step by itself.

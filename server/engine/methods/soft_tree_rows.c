@@ -74,7 +74,8 @@ struct made {
 	uint32_t rows;
 };
 
-/* Goes up from the one link of a row, number by number: a load of two that were just stored one by one waits. */
+/* Goes up from the one link of a row, number by number: a load of two that were just
+ * stored one by one waits. */
 static void walk_alone(const struct soft_trees *all, const struct tree_manifold *of,
 		       struct tree_row *row, const struct spatial *from)
 {
