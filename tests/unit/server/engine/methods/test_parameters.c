@@ -177,8 +177,7 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 			if (row == PARAMETER_ARTICULATED_ROWS)
 				continue;
 			/* In a plane soft-step keeps rows; test_soft_tree.c tests it. */
-			if (row == PARAMETER_ARTICULATED_COORDINATES &&
-			    strcmp(methods[i]->name, "soft-step") == 0)
+			if (row == PARAMETER_SOFT_COORDINATES)
 				continue;
 			/* They act on groups of 64 bodies and more; test_pile.c tests them. */
 			if ((row == PARAMETER_PILE_ZONE || row == PARAMETER_PILE_WORK) &&
