@@ -271,13 +271,13 @@ static void assign_colours(struct soft_step *self, struct colouring *c)
 	lay_out_blocks(self, c, round);
 }
 
-void soft_colour(struct soft_step *self)
+enum status soft_colour(struct soft_step *self, struct reason *why)
 {
 	struct arena *scratch = &self->dynamics->scratch;
 	uint32_t contacts = soft_manifolds(&self->clusters);
 	self->dynamics->report.colours = 0;
 	if (contacts == 0)
-		return; /* no memory is reserved for the colouring then */
+		return STATUS_OK; /* no memory is reserved for the colouring then */
 	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
 	struct colouring *c = ARENA_ARRAY(scratch, struct colouring, 1);
 	ASSERT(self->colours != NULL && c != NULL);
@@ -293,12 +293,16 @@ void soft_colour(struct soft_step *self)
 	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
 	self->roughs = ARENA_ARRAY(scratch, struct soft_rough, self->block_count);
 	c->lanes = ARENA_ARRAY(scratch, uint32_t, self->block_count * BLOCK_LANES);
-	ASSERT(self->blocks != NULL && self->slides != NULL && self->roughs != NULL);
-	ASSERT(c->lanes != NULL);
+	/* Reserved but for the blocks of trees. */
+	if (self->blocks == NULL || self->slides == NULL || self->roughs == NULL ||
+	    c->lanes == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
+				  "no memory for contacts of trees");
 	place_manifolds(self, c);
 	soft_trees_fill(self, c->lanes);
 	parallel_run(self->dynamics->parallel, self->block_count, FILL_GRAIN, fill_piece, c);
 	for (uint32_t b = 0; b < self->trees.block_first; b++)
 		VALIDATE(has_own_bodies(&self->blocks[b]));
 	self->dynamics->report.colours = self->colour_count;
+	return STATUS_OK;
 }

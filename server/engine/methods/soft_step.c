@@ -110,9 +110,10 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 	step_report_contacts(self->step, &self->step->contacts);
 	soft_clusters_make(&self->clusters, self->step, self->dt);
 	status = soft_trees_lay_out(self, why);
+	if (status == STATUS_OK)
+		status = soft_colour(self, why);
 	if (status != STATUS_OK)
 		return status;
-	soft_colour(self);
 	soft_prepare_turns(self);
 	soft_prepare_contacts(self);
 	status = soft_hard_make(self, why);

@@ -268,8 +268,8 @@ extern const struct soft_kernels soft_kernels_8;  /* needs AVX2 */
 extern const struct soft_kernels soft_kernels_16; /* needs AVX-512 F, VL, DQ and BW */
 #endif
 
-/* soft_colour.c: assigns manifolds to lanes. Marks their bodies `constrained`. */
-void soft_colour(struct soft_step *self);
+/* soft_colour.c: assigns manifolds to lanes. Marks their bodies `constrained`. NO_MEMORY. */
+MUST_CHECK enum status soft_colour(struct soft_step *self, struct reason *why);
 
 /* soft_hard.c: finds the hard islands, after soft_prepare_contacts. NO_MEMORY: nothing changed. */
 MUST_CHECK enum status soft_hard_make(struct soft_step *self, struct reason *why);

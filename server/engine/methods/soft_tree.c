@@ -498,15 +498,14 @@ static void move_base(struct soft_trees *all, struct soft_tree *tree)
 	base->centre = vec3_mul_add(base->centre, v, all->h);
 }
 
-static void move_ball(struct soft_trees *all, struct soft_tree_link *link, const quat *parent)
+static void move_ball(const struct soft_trees *all, struct soft_tree_link *link)
 {
 	VALIDATE(link->count <= TREE_AXES_MAX);
-	vec3 spin =
-		vec3_zero(); /* of the child against its parent, in the joint's frame on the parent */
+	/* Of the child against its parent, in the joint's frame on the parent. */
+	vec3 spin = vec3_zero();
 	for (uint32_t k = link->first; k < link->first + link->count; k++)
 		if (all->axes[k].kind == TREE_BALL)
 			vec3_set(&spin, all->axes[k].along, all->axes[k].rate);
-	UNUSED(parent);
 	link->ball = quat_integrate(link->ball, link->reversed ? vec3_negate(spin) : spin, all->h);
 }
 
@@ -525,7 +524,7 @@ void soft_tree_move(struct soft_step *self, struct soft_tree *tree, double now)
 			axis->q += all->h * axis->rate;
 		}
 		if (ball)
-			move_ball(all, link, NULL);
+			move_ball(all, link);
 	}
 	soft_tree_place(self, tree, now);
 }

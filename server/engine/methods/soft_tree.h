@@ -1,6 +1,5 @@
-/* soft_tree.h: trees of joints in reduced coordinates under soft-step; soft_tree.c describes
- * them. Private to
- * soft-step. */
+/* soft_tree.h: trees of joints in reduced coordinates under soft-step; soft_tree.c describes them.
+ * Private to soft-step. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_TREE_H
 #define CAIRN_ENGINE_METHODS_SOFT_TREE_H
 

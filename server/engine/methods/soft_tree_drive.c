@@ -27,8 +27,7 @@ static bool is_elastic(const struct joint_axis *axis)
 	return joint_axis_is_servo(axis);
 }
 
-/* ---- the tick's start
- * ------------------------------------------------------------------------------- */
+/* ---- the tick's start ------------------------------------------------------------------------ */
 
 /* `most`: N s in the tick. */
 static int8_t at_bound(double multiplier, double most)
@@ -96,8 +95,7 @@ void soft_tree_drive_begin(struct soft_step *self, struct soft_tree *tree)
 }
 
 /* As a step begins, velocities are made such as joints allow, by the masses of bodies and
- * rotors alone: nothing
- * else has time to act. */
+ * rotors alone: nothing else has time to act. */
 void soft_tree_start_rotors(struct soft_step *self, struct soft_tree *tree)
 {
 	ASSERT(tree->first + tree->count <= self->trees.link_count);
@@ -272,8 +270,7 @@ void soft_tree_drive_set(struct soft_trees *all, struct soft_tree *tree, bool bi
 	}
 }
 
-/* ---- after a pass
- * ------------------------------------------------------------------------------------- */
+/* ---- after a pass ---------------------------------------------------------------------------- */
 
 static bool change_servo(struct tree_part *part, double rate)
 {

@@ -29,9 +29,8 @@
 
 #include <string.h>
 
-/* m, rad. Larger: a link that was stopped for a tick jumps back at once; smaller: rounding
- * and what commands
- * leave open keep trees from reduced coordinates. */
+/* m, rad. Larger: a link that was stopped for a tick jumps back at once; smaller: rounding and
+ * what commands leave open keep trees from reduced coordinates. */
 #define OPEN_MAX 0.02
 /* rad in a sub-step. Above it the explicit half of its own motion is no approximation. */
 #define TURN_MAX 0.5
@@ -39,8 +38,8 @@
  * gain energy. */
 #define TAUT_MAX 0.5
 /* Of a body between two joints: the mass of a neighbour at its arm, over the body's own
- * inertia. Larger: a load
- * that is stopped within a step tears at links that were not taut before. */
+ * inertia. Larger: a load that is stopped within a step tears at links that were not taut
+ * before. */
 #define LOAD_MAX 500.0
 /* Cosine of the second of three turns. */
 #define GIMBAL_MIN 0.2
@@ -105,8 +104,7 @@ static bool number_moves(const struct tree_choice *c, uint32_t number)
 	return number != 0 && c->self->drives[number].dynamic;
 }
 
-/* ---- what qualifies
- * --------------------------------------------------------------------------------- */
+/* ---- what qualifies -------------------------------------------------------------------------- */
 
 static bool axis_fits(const struct joint_axis *axis, uint32_t parts)
 {
@@ -571,8 +569,7 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 }
 
 /* Depth first, in the order of joints, so that links of a limb are consecutive. `stack`:
- * joints to bodies that
- * are to be links, and parents. */
+ * joints to bodies that are to be links, and parents. */
 static void grow_tree(struct tree_choice *c, struct soft_tree *tree, uint32_t root, uint32_t *stack)
 {
 	ASSERT(c->list != NULL && c->self != NULL);

@@ -38,8 +38,7 @@ static double lane_of(const struct lane8 *from, uint32_t lane)
 	return (double)from->at[lane];
 }
 
-/* ---- bodies beside links
- * ----------------------------------------------------------------------- */
+/* ---- bodies beside links --------------------------------------------------------------------- */
 
 static void load_partner(const struct soft_step *self, struct tree_partner *to)
 {

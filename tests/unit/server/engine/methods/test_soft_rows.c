@@ -191,7 +191,7 @@ static void check_lanes(void)
 				   .contact_damping = 10 };
 	soft_prepare_bodies(&soft);
 	soft_clusters_make(&soft.clusters, &step, stage.dt);
-	soft_colour(&soft);
+	ck_assert_int_eq(soft_colour(&soft, NULL), STATUS_OK);
 	soft_prepare_contacts(&soft);
 	struct arena *scratch = &stage.dynamics.scratch;
 	masses = ARENA_ARRAY(scratch, struct mass_body, step.body_count);
