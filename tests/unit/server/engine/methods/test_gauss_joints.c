@@ -456,7 +456,6 @@ START_TEST(a_mirrored_truss_moves_mirrored)
 }
 END_TEST
 
-/* A framework goes on to the same bits after a save in mid-swing. */
 /* A bar that is given another length takes it while its weight hangs still, and then carries that weight. */
 START_TEST(a_bar_of_another_length_closes_at_rest)
 {
@@ -479,6 +478,7 @@ START_TEST(a_bar_of_another_length_closes_at_rest)
 }
 END_TEST
 
+/* A framework goes on to the same bits after a save in mid-swing. */
 START_TEST(a_framework_continues_after_a_load)
 {
 	struct world *world = joined_world("gauss", 60, vec3_make(0, -9.81, 0));
