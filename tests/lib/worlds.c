@@ -127,10 +127,12 @@ struct world *test_world_of(const struct world_options *options)
 	struct reason why;
 	if (world_create(options, &world, &why) != STATUS_OK)
 		fail("world_create", &why);
+	static const char *const COORDINATES[] = { "articulated.coordinates",
+						   "soft_step.coordinates" };
 	const char *articulated = getenv("CAIRN_ARTICULATED");
-	if (articulated != NULL) {
+	for (uint32_t i = 0; articulated != NULL && i < COUNT_OF(COORDINATES); i++) {
 		struct command command = test_command(COMMAND_PARAMETER);
-		command.parameter.name = test_text("articulated.coordinates");
+		command.parameter.name = test_text(COORDINATES[i]);
 		command.parameter.value = atoi(articulated);
 		test_do(world, &command);
 	}
