@@ -32,6 +32,7 @@ LONG_MOTIONS = \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_parameters \
+	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes

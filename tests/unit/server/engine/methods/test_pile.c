@@ -799,7 +799,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, every_cube_leads_to_rest, 0, 6);
 	tcase_add_test(tcase, a_heap_in_zones_comes_to_rest);
 	tcase_add_loop_test(tcase, half_spaces_that_turn_leave_fewer_steps, 0, 2);
-	tcase_add_loop_test(tcase, rest_is_proved_where_rounds_end, 0, 2);
+	tcase_add_loop_test(tcase, rest_is_proved_where_rounds_end, 0, (int)check_cases(2));
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_test(tcase, a_limit_of_work_spreads_a_step_over_ticks);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 4);
