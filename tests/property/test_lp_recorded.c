@@ -25,7 +25,8 @@ static const struct recorded_scene {
 	struct option_list set;
 } scenes[] = {
 	{ "clients/scenes/pile-box.yaml", 20, 1, { .count = 0 } },
-	/* With a limit of pivots that no step reaches, and none of work, the simplex method goes on to the end. */
+	/* With a budget of pivots that no step reaches, and without a limit of work, the simplex
+	 * method goes on to the end. */
 	{ "clients/scenes/hourglass.yaml",
 	  40,
 	  10,
