@@ -44,6 +44,7 @@ libbase_a_SOURCES += \
 	server/base/suggestion.c \
 	server/base/table.h \
 	server/base/target.h \
+	server/base/union_find.h \
 	server/base/table.c
 
 UNIT_TESTS += tests/unit/base/test_status

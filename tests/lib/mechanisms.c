@@ -89,3 +89,16 @@ void make_mechanism(struct world *world, uint64_t seed, uint32_t count, enum ext
 		joined_join(world, JOINT_SPHERICAL, out[0], out[count - 1],
 			    vec3_lerp(at[0], at[count - 1], 0.5), quat_identity());
 }
+
+double mechanisms_apart(const struct world *a, const struct world *b, const body_id *bodies,
+			uint32_t count)
+{
+	double worst = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct body_view x = test_body(a, bodies[i]), y = test_body(b, bodies[i]);
+		worst = scalar_max(worst, vec3_distance(x.position, y.position));
+		quat turn = quat_mul(x.rotation, quat_conjugate(y.rotation));
+		worst = scalar_max(worst, 2 * vec3_length(quat_vector(turn)));
+	}
+	return worst;
+}

@@ -4,24 +4,17 @@
  */
 #include "server/engine/dynamics/islands.h"
 
+#include "server/base/union_find.h"
+
 #include <string.h>
 
 #define NO_ISLAND UINT32_MAX
 
-static uint32_t find_root(uint32_t *parent, uint32_t group)
-{
-	while (parent[group] != group) {
-		parent[group] = parent[parent[group]];
-		group = parent[group];
-	}
-	return group;
-}
-
 static void join_groups(uint32_t *parent, uint32_t a, uint32_t b)
 {
 	ASSERT(parent[a] <= a && parent[b] <= b);
-	a = find_root(parent, a);
-	b = find_root(parent, b);
+	a = union_find_root(parent, a);
+	b = union_find_root(parent, b);
 	if (a < b)
 		parent[b] = a;
 	else
@@ -89,7 +82,7 @@ enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 		uint32_t group = mass_group(mass, slot);
 		if (!linked[group] || !mass_moves(mass, slot))
 			continue;
-		uint32_t root = find_root(parent, group);
+		uint32_t root = union_find_root(parent, group);
 		if (of_root[root] == NO_ISLAND) {
 			of_root[root] = out->count;
 			out->items[out->count++] = (struct island){ 0 };

@@ -14,6 +14,8 @@
  * running motor. A body without BODY_MAY_SLEEP keeps its island awake.
  */
 #include "server/engine/dynamics/belt.h"
+
+#include "server/base/union_find.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/contact.h"
@@ -27,20 +29,11 @@ struct sleep_islands {
 	uint32_t *last;	  /* by root: the body last added to the ring */
 };
 
-static uint32_t find_root(uint32_t *parent, uint32_t body)
-{
-	while (parent[body] != body) {
-		parent[body] = parent[parent[body]];
-		body = parent[body];
-	}
-	return body;
-}
-
 static void join_islands(uint32_t *parent, uint32_t a, uint32_t b)
 {
 	VALIDATE(parent[a] <= a && parent[b] <= b);
-	a = find_root(parent, a);
-	b = find_root(parent, b);
+	a = union_find_root(parent, a);
+	b = union_find_root(parent, b);
 	if (a < b)
 		parent[b] = a;
 	else
@@ -258,7 +251,7 @@ static void sleep_slow_islands(struct dynamics *self, struct sleep_islands *isla
 	     body = bitset_next(&self->awake, body + 1)) {
 		if (!is_awake_dynamic(self, body))
 			continue;
-		uint32_t root = find_root(islands->parent, body);
+		uint32_t root = union_find_root(islands->parent, body);
 		if (root == body) {
 			islands->slow[root] = tables->body.sleep_time[body];
 			islands->last[root] = DYNAMICS_NONE;
@@ -274,7 +267,7 @@ static void sleep_slow_islands(struct dynamics *self, struct sleep_islands *isla
 		if (!is_awake_dynamic(self, body))
 			continue;
 		/* `parent` of bodies that have just fallen asleep is still valid. */
-		uint32_t root = find_root(islands->parent, body);
+		uint32_t root = union_find_root(islands->parent, body);
 		if (islands->slow[root] < wanted || islands->slow[root] == 0)
 			continue;
 		uint32_t set = root == body ? next_set(tables) : tables->body.sleep_set[root];

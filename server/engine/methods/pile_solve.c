@@ -32,6 +32,8 @@
  * if its programme was solved: the prices of rows are then forces that hold it in balance.
  */
 #include "server/engine/math/scalar.h"
+
+#include "server/base/union_find.h"
 #include "server/engine/methods/pile_group.h"
 
 #include <string.h>
@@ -87,15 +89,6 @@ enum { OVERLAPS_MAX = 4096 };
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
-static uint32_t find_root(uint32_t *parent, uint32_t slot)
-{
-	while (parent[slot] != slot) {
-		parent[slot] = parent[parent[slot]];
-		slot = parent[slot];
-	}
-	return slot;
-}
-
 /* The root of a set is its lowest slot. */
 static void join_bodies(const struct pile *self, uint32_t *parent)
 {
@@ -104,16 +97,16 @@ static void join_bodies(const struct pile *self, uint32_t *parent)
 	for (uint32_t i = 0; i < self->row_count; i++) {
 		if (self->rows[i].b == PILE_STATIC)
 			continue;
-		uint32_t a = find_root(parent, self->rows[i].a);
-		uint32_t b = find_root(parent, self->rows[i].b);
+		uint32_t a = union_find_root(parent, self->rows[i].a);
+		uint32_t b = union_find_root(parent, self->rows[i].b);
 		ASSERT(MAX_OF(a, b) < self->step->body_count);
 		parent[MAX_OF(a, b)] = MIN_OF(a, b);
 	}
 	for (uint32_t i = 0; i < self->term_count; i++) {
 		if (self->terms[i].b == PILE_STATIC)
 			continue;
-		uint32_t a = find_root(parent, self->terms[i].a);
-		uint32_t b = find_root(parent, self->terms[i].b);
+		uint32_t a = union_find_root(parent, self->terms[i].a);
+		uint32_t b = union_find_root(parent, self->terms[i].b);
 		parent[MAX_OF(a, b)] = MIN_OF(a, b);
 	}
 }
@@ -872,7 +865,7 @@ static uint32_t number_groups(uint32_t *parent, uint32_t *group_of, uint32_t cou
 {
 	uint32_t groups = 0;
 	for (uint32_t slot = 0; slot < count; slot++) {
-		uint32_t root = find_root(parent, slot);
+		uint32_t root = union_find_root(parent, slot);
 		ASSERT(root <= slot);
 		group_of[slot] = root == slot ? groups++ : group_of[root];
 	}

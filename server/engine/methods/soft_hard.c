@@ -17,6 +17,8 @@
  * the four points of a face share their load in one way. Larger islands are swept only.
  */
 #include "server/engine/methods/soft_step.h"
+
+#include "server/base/union_find.h"
 #include "server/engine/dynamics/locks.h"
 #include "server/engine/solvers/lcp_dantzig.h"
 
@@ -86,23 +88,6 @@ static bool has_hard_pair(const struct soft_step *self)
 	return false;
 }
 
-/* Union-find over soft bodies; a root has the least number of its island. */
-static uint32_t root_of(uint32_t *above, uint32_t number)
-{
-	while (above[number] != number) {
-		above[number] = above[above[number]];
-		number = above[number];
-	}
-	return number;
-}
-
-static void join(uint32_t *above, uint32_t a, uint32_t b)
-{
-	a = root_of(above, a);
-	b = root_of(above, b);
-	above[MAX_OF(a, b)] = MIN_OF(a, b);
-}
-
 /* The body that a lane's points move: the island they belong to. */
 static uint32_t mover_of(const struct soft_block *block, uint32_t lane)
 {
@@ -164,20 +149,21 @@ static void group_islands(const struct soft_step *self, uint32_t *above, const u
 	for (uint32_t b = 0; b < self->block_count; b++)
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
 			if (is_pair(&self->blocks[b], lane))
-				join(above, self->blocks[b].body_a[lane],
-				     self->blocks[b].body_b[lane]);
+				union_find_join(above, self->blocks[b].body_a[lane],
+						self->blocks[b].body_b[lane]);
 	for (uint32_t i = 1; i <= self->body_count && self->joints.jointed_of != NULL; i++)
 		if (self->joints.jointed_of[i - 1] != 0)
-			groups[root_of(above, i)].swept = true;
+			groups[union_find_root(above, i)].swept = true;
 	for (uint32_t i = 1; i <= self->body_count && self->trees.tree_count > 0; i++)
 		if (soft_trees_have(&self->trees, i))
-			groups[root_of(above, i)].swept = true;
+			groups[union_find_root(above, i)].swept = true;
 	for (uint32_t b = 0; b < self->block_count; b++)
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 			const struct soft_block *block = &self->blocks[b];
 			if (block->contact[lane] == DYNAMICS_NONE)
 				continue;
-			struct hard_group *group = &groups[root_of(above, mover_of(block, lane))];
+			struct hard_group *group =
+				&groups[union_find_root(above, mover_of(block, lane))];
 			group->points += points_of(self, block, lane);
 			group->manifolds++;
 			uint32_t light = light_of(block, lane);
@@ -244,7 +230,7 @@ static void fill_rows(struct soft_step *self, uint32_t *above, const struct hard
 			const struct soft_block *block = &self->blocks[b];
 			if (block->contact[lane] == DYNAMICS_NONE)
 				continue;
-			uint32_t at = groups[root_of(above, mover_of(block, lane))].island;
+			uint32_t at = groups[union_find_root(above, mover_of(block, lane))].island;
 			if (at == UINT32_MAX)
 				continue;
 			bool moves_a = block->writes_a >> lane & 1,

@@ -21,6 +21,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/base/union_find.h"
 #include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/locks.h"
@@ -71,22 +72,6 @@ static uint32_t count_bits(uint32_t bits)
 	for (; bits != 0; bits &= bits - 1)
 		count++;
 	return count;
-}
-
-static uint32_t root_of(uint32_t *above, uint32_t number)
-{
-	while (above[number] != number) {
-		above[number] = above[above[number]];
-		number = above[number];
-	}
-	return number;
-}
-
-static void unite_numbers(uint32_t *above, uint32_t a, uint32_t b)
-{
-	a = root_of(above, a);
-	b = root_of(above, b);
-	above[MAX_OF(a, b)] = MIN_OF(a, b);
 }
 
 /* The number of a joint's body on a side; 0: it does not take part. */
@@ -186,7 +171,7 @@ static bool contact_fits(const struct soft_step *self, const struct contact_stat
 static struct tree_group *group_at(const struct tree_choice *c, uint32_t number)
 {
 	VALIDATE(number <= c->self->body_count);
-	return &c->groups[root_of(c->above, number)];
+	return &c->groups[union_find_root(c->above, number)];
 }
 
 /* Of joints that exert nothing. */
@@ -275,7 +260,7 @@ static void group_joints(struct tree_choice *c)
 		c->jointed[a] = c->jointed[b] = 1;
 		add_pull(c, j);
 		if (number_moves(c, a) && number_moves(c, b))
-			unite_numbers(c->above, a, b);
+			union_find_join(c->above, a, b);
 	}
 	for (uint32_t i = 1; i <= self->body_count; i++)
 		if (c->jointed[i] && number_moves(c, i)) {
@@ -355,7 +340,7 @@ static void unite_islands(const struct tree_choice *c)
 	const struct soft_step *self = c->self;
 	for (uint32_t i = 1; i <= self->body_count; i++)
 		if (c->jointed[i] && number_moves(c, i))
-			unite_numbers(c->island, i, root_of(c->above, i));
+			union_find_join(c->island, i, union_find_root(c->above, i));
 	for (uint32_t i = 0; i < self->step->contacts.count; i++) {
 		const struct contact_state *contact = &self->step->contacts.items[i];
 		uint32_t a = number_of(self, contact->body_a), b = number_of(self, contact->body_b);
@@ -364,7 +349,7 @@ static void unite_islands(const struct tree_choice *c)
 		bool tree_a = c->jointed[a] && is_tree(c, group_at(c, a));
 		bool tree_b = c->jointed[b] && is_tree(c, group_at(c, b));
 		if (tree_a || tree_b)
-			unite_numbers(c->island, a, b);
+			union_find_join(c->island, a, b);
 	}
 }
 
@@ -630,7 +615,7 @@ static enum status make_trees(struct tree_choice *c)
 		for (uint32_t i = 1; i <= self->body_count; i++) {
 			if (c->above[i] != i || !is_tree(c, &c->groups[i]))
 				continue;
-			uint32_t *island = &index[root_of(c->island, i)];
+			uint32_t *island = &index[union_find_root(c->island, i)];
 			if (*island == TREE_NONE)
 				*island = islands++;
 			if (pass == 0)

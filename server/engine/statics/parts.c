@@ -1,25 +1,17 @@
 /* parts.c: see parts.h. Union-find, in which the lower body becomes the root, then counting sorts. */
 #include "server/engine/statics/parts.h"
 
-#include <string.h>
-
 #include "server/base/heap.h"
+#include "server/base/union_find.h"
 
-static uint32_t find_root(uint32_t *parent, uint32_t body)
-{
-	while (parent[body] != body) {
-		parent[body] = parent[parent[body]];
-		body = parent[body];
-	}
-	return body;
-}
+#include <string.h>
 
 static void join_bodies(uint32_t *parent, uint32_t a, uint32_t b)
 {
 	if (a == ROW_NO_BODY || b == ROW_NO_BODY)
 		return;
-	a = find_root(parent, a);
-	b = find_root(parent, b);
+	a = union_find_root(parent, a);
+	b = union_find_root(parent, b);
 	if (a < b)
 		parent[b] = a;
 	else
@@ -49,7 +41,7 @@ static uint32_t number_parts(const struct statics_problem *problem, uint32_t *pa
 		for (uint32_t k = 0; k < problem->carried[i].frame.count; k++)
 			join_bodies(part, problem->carried[i].body, problem->carried[i].points[k]);
 	for (uint32_t i = 0; i < problem->body_count; i++)
-		part[i] = find_root(part, i);
+		part[i] = union_find_root(part, i);
 	for (uint32_t i = 0; i < problem->body_count; i++)
 		part[i] = part[i] == i ? count++ : part[part[i]]; /* roots come first */
 	ASSERT(count <= problem->body_count);

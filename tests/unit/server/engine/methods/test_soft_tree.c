@@ -21,19 +21,6 @@ static struct world *make_world(const char *method, uint32_t rate, int coordinat
 	return world;
 }
 
-static double distance_between(const struct world *a, const struct world *b, const body_id *bodies,
-			       uint32_t count)
-{
-	double worst = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		struct body_view x = test_body(a, bodies[i]), y = test_body(b, bodies[i]);
-		worst = scalar_max(worst, vec3_distance(x.position, y.position));
-		quat turn = quat_mul(x.rotation, quat_conjugate(y.rotation));
-		worst = scalar_max(worst, 2 * vec3_length(quat_vector(turn)));
-	}
-	return worst;
-}
-
 /* What acts on the axis of a joint, by number. */
 static void drive_axis(struct world *world, joint_id joint, uint32_t axis, uint32_t what)
 {
@@ -118,7 +105,7 @@ static double error_at(uint32_t rate, enum extras extras, uint64_t seed, uint32_
 	if (*reduced > 0)
 		ck_assert_double_le(world_stats(worlds[0]).joint_error,
 				    extras == DRIVES ? 1e-3 : 1e-12);
-	double error = distance_between(worlds[0], worlds[1], bodies[0], BODIES);
+	double error = mechanisms_apart(worlds[0], worlds[1], bodies[0], BODIES);
 	world_destroy(worlds[0]);
 	world_destroy(worlds[1]);
 	return error;

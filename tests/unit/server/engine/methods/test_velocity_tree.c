@@ -38,19 +38,6 @@ static struct world *make_world(const char *method, uint32_t rate, int coordinat
 
 static const char *const KINDS[] = { "trees", "drives", "loops", "floating" };
 
-static double distance_between(const struct world *a, const struct world *b, const body_id *bodies,
-			       uint32_t count)
-{
-	double worst = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		struct body_view x = test_body(a, bodies[i]), y = test_body(b, bodies[i]);
-		worst = scalar_max(worst, vec3_distance(x.position, y.position));
-		quat turn = quat_mul(x.rotation, quat_conjugate(y.rotation));
-		worst = scalar_max(worst, 2 * vec3_length(quat_vector(turn)));
-	}
-	return worst;
-}
-
 enum { BODIES = 7 };
 
 /* 1: by how much a mechanism in reduced coordinates amplifies a difference of 1e-12 m/s and rad/s of one
@@ -76,7 +63,7 @@ static double growth_of(const char *method, enum extras extras, uint64_t seed, u
 		test_step(worlds[0], 1);
 		test_step(worlds[1], 1);
 		worst = scalar_max(worst,
-				   distance_between(worlds[0], worlds[1], bodies[0], BODIES));
+				   mechanisms_apart(worlds[0], worlds[1], bodies[0], BODIES));
 	}
 	world_destroy(worlds[0]);
 	world_destroy(worlds[1]);
@@ -107,7 +94,7 @@ static void compare_mechanisms(const char *method, enum extras extras, uint32_t 
 			test_step(worlds[0], 1);
 			test_step(worlds[1], 1);
 			off = scalar_max(off,
-					 distance_between(worlds[0], worlds[1], bodies[0], BODIES));
+					 mechanisms_apart(worlds[0], worlds[1], bodies[0], BODIES));
 			error = scalar_max(error, world_stats(worlds[1]).joint_error);
 			told += world_stats(worlds[1]).islands_reduced;
 			ck_assert_uint_eq(world_stats(worlds[0]).islands_reduced, 0);
