@@ -39,15 +39,28 @@ struct load_options {
 	const char *lets[LETS_MAX];
 };
 
-/* --let, --base and --balance; false with cli->why set. */
+#define ROBOT_USAGE                                                                                \
+	"[--let NAME=FORMULA]… [--base fixed|floating] [--balance] [--joint-link-share SHARE]"
+
+/* --let, --base, --balance and --joint-link-share; false with cli->why set. */
 static bool read_options(struct cli *cli, struct load_options *out)
 {
 	const char *base = cli_option(cli, "base", 0), *let;
+	const char *share = cli_option(cli, "joint-link-share", 0);
 	struct scene_options *options = &out->scene;
 	*options = (struct scene_options){ .balance = cli_flag(cli, "balance"), .lets = out->lets };
 	while (options->let_count < LETS_MAX &&
 	       (let = cli_option(cli, "let", options->let_count)) != NULL)
 		out->lets[options->let_count++] = let;
+	if (share != NULL &&
+	    !cli_number(cli, share, "--joint-link-share", &options->joint_link_share))
+		return false;
+	if (share != NULL && options->joint_link_share == 0) {
+		reason_set(&cli->why, STATUS_RANGE, -1, "joint_link_share",
+			   "--joint-link-share is 0; it must be from %g to %g",
+			   JOINT_LINK_SHARE_MIN, JOINT_LINK_SHARE_MAX);
+		return false;
+	}
 	if (base == NULL)
 		return true;
 	options->base = strcmp(base, "fixed") == 0	? SCENE_BASE_FIXED
@@ -76,9 +89,7 @@ int verb_convert(struct cli *cli)
 	struct load_options options;
 	char *text, *notes;
 	if (cli->operand_count != 1)
-		return cli_usage(
-			cli,
-			"convert SCENE|ROBOT [--let NAME=FORMULA]… [--base fixed|floating] [--balance]");
+		return cli_usage(cli, "convert SCENE|ROBOT " ROBOT_USAGE);
 	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
 	if (scene_convert(cli->operands[0], &options.scene, &text, &notes, &cli->why) != STATUS_OK)
@@ -97,9 +108,7 @@ int verb_load(struct cli *cli)
 	struct shown shown = { .cli = cli };
 	const struct cairn_progress progress = { show_progress, &shown, show_notes };
 	if (cli->operand_count != 2)
-		return cli_usage(
-			cli,
-			"load WORLD SCENE [--let NAME=FORMULA]… [--base fixed|floating] [--balance]");
+		return cli_usage(cli, "load WORLD SCENE " ROBOT_USAGE);
 	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
 	enum status status = cairn_load(cli->client, cli->operands[0], cli->operands[1],
@@ -142,9 +151,7 @@ int verb_open(struct cli *cli)
 	struct wire_slice notes;
 	bool running = !cli_flag(cli, "paused");
 	if (cli->operand_count != 2)
-		return cli_usage(cli,
-				 "open WORLD SCENE [--let NAME=FORMULA]… [--base fixed|floating] "
-				 "[--balance] [--paused]");
+		return cli_usage(cli, "open WORLD SCENE " ROBOT_USAGE " [--paused]");
 	if (!read_options(cli, &options) || !cli_options_known(cli) ||
 	    cairn_open_scene(cli->client, cli->operands[0], cli->operands[1], &options.scene,
 			     running, &world, &notes, &cli->why) != STATUS_OK)
