@@ -408,9 +408,12 @@ def contents(data, name="w.cairn"):
 
 
 def pace_on_disk(path):
-    """Mode, speed in thousandths and barrier that a restart would find."""
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        return dict(db.execute("select key, value from meta")).get("pace")
+    """Mode, speed in thousandths and barrier that a restart would find; None: nothing is written yet."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            return dict(db.execute("select key, value from meta")).get("pace")
+    except sqlite3.OperationalError:  # the file is being made
+        return None
 
 
 def fetch(address):
