@@ -171,8 +171,8 @@ static int read_words(struct cli *cli, int argc, char **argv)
 	return 0;
 }
 
-/* Refuses options that exclude or need each other, and one name with two values, such as --let a=1 --let a=2. The
- * exit code is that of a failure, because 2 is an answer of some verbs. */
+/* Refuses options that exclude or need each other, and one name with two values, such as
+ * --let a=1 --let a=2. The exit code is that of a failure, because 2 is an answer of some verbs. */
 static int check_together(struct cli *cli, const struct cli_verb_info *verb)
 {
 	const char *given[CLI_OPTIONS_MAX];

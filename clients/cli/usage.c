@@ -25,28 +25,28 @@ bool usage_next_option(const char **at, struct usage_option *out)
 enum { DEPTH_MAX = 8, PLACES_MAX = 96 };
 
 /* A bracket around a place of a usage; number 0: the whole usage. */
-struct bracket {
+struct usage_bracket {
 	uint32_t number, choice; /* which of its alternatives the place is in */
 	char head[32];		 /* the option that this one begins with; "": it begins otherwise */
 	bool begins;		 /* nothing of the alternative was read yet */
 };
-struct place {
+struct usage_place {
 	char name[32];
-	struct bracket around[DEPTH_MAX];
+	struct usage_bracket around[DEPTH_MAX];
 	uint32_t depth;
 };
-struct reading {
-	struct bracket open[DEPTH_MAX];
+struct usage_reading {
+	struct usage_bracket open[DEPTH_MAX];
 	uint32_t depth, numbers;
-	struct place *places;
+	struct usage_place *places;
 	uint32_t count;
 };
 
-static void read_option(struct reading *self, const char **at)
+static void read_option(struct usage_reading *self, const char **at)
 {
 	struct usage_option option;
-	struct bracket *top = &self->open[self->depth - 1];
-	struct place *place = &self->places[self->count++];
+	struct usage_bracket *top = &self->open[self->depth - 1];
+	struct usage_place *place = &self->places[self->count++];
 	ASSERT(self->count <= PLACES_MAX);
 	usage_next_option(at, &option);
 	if (top->begins)
@@ -58,12 +58,12 @@ static void read_option(struct reading *self, const char **at)
 }
 
 /* Finds all places of options; returns how many there are. */
-static uint32_t read_places(const char *usage, struct place places[PLACES_MAX])
+static uint32_t read_places(const char *usage, struct usage_place places[PLACES_MAX])
 {
-	struct reading self = { .depth = 1, .places = places };
+	struct usage_reading self = { .depth = 1, .places = places };
 	self.open[0].begins = true;
 	for (const char *at = usage; *at != '\0';) {
-		struct bracket *top = &self.open[self.depth - 1];
+		struct usage_bracket *top = &self.open[self.depth - 1];
 		if (strncmp(at, "--", 2) == 0) {
 			read_option(&self, &at);
 			continue;
@@ -72,12 +72,12 @@ static uint32_t read_places(const char *usage, struct place places[PLACES_MAX])
 			ASSERT(self.depth < DEPTH_MAX);
 			top->begins = false;
 			self.open[self.depth++] =
-				(struct bracket){ .number = ++self.numbers, .begins = true };
+				(struct usage_bracket){ .number = ++self.numbers, .begins = true };
 		} else if (*at == ']' || *at == ')') {
 			ASSERT(self.depth > 1);
 			self.depth--;
 		} else if (strncmp(at, " | ", 3) == 0) {
-			*top = (struct bracket){ top->number, top->choice + 1, "", true };
+			*top = (struct usage_bracket){ top->number, top->choice + 1, "", true };
 			at += 2;
 		} else if (*at != ' ') {
 			top->begins = false;
@@ -96,7 +96,8 @@ static bool is_given(const char *const *given, uint32_t count, const char *name)
 }
 
 /* The option that a place needs beside it and that is not given; NULL: none. */
-static const char *missing_head(const struct place *place, const char *const *given, uint32_t count)
+static const char *missing_head(const struct usage_place *place, const char *const *given,
+				uint32_t count)
 {
 	for (uint32_t d = 0; d < place->depth; d++) {
 		const char *head = place->around[d].head;
@@ -108,7 +109,7 @@ static const char *missing_head(const struct place *place, const char *const *gi
 }
 
 /* Whether two places are in different alternatives of one bracket. */
-static bool are_alternatives(const struct place *a, const struct place *b)
+static bool are_alternatives(const struct usage_place *a, const struct usage_place *b)
 {
 	for (uint32_t d = 0; d < MIN_OF(a->depth, b->depth); d++) {
 		if (a->around[d].number != b->around[d].number)
@@ -120,7 +121,7 @@ static bool are_alternatives(const struct place *a, const struct place *b)
 }
 
 /* Whether no place of one option can stand beside any place of the other. */
-static bool exclude_each_other(const struct place *places, uint32_t count, const char *one,
+static bool exclude_each_other(const struct usage_place *places, uint32_t count, const char *one,
 			       const char *other)
 {
 	bool found = false;
@@ -138,7 +139,7 @@ static bool exclude_each_other(const struct place *places, uint32_t count, const
 bool usage_allows(const char *usage, const char *const *given, uint32_t count, char *text,
 		  size_t bytes)
 {
-	struct place places[PLACES_MAX];
+	struct usage_place places[PLACES_MAX];
 	uint32_t place_count = read_places(usage, places);
 	for (uint32_t g = 0; g < count; g++) {
 		const char *missing = NULL;

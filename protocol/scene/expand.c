@@ -3,8 +3,8 @@
  *
  * An instance is a copy of its assembly's entries: variables have their values for this instance,
  * names have the instance's name before them, and a key `frame` tells where it is. A name in an
- * entry belongs to the innermost assembly that has a body (of a gear's leader: a joint) of this name; names that none has are
- * those of the file.
+ * entry belongs to the innermost assembly that has a body of this name (of a gear's leader: a joint);
+ * names that none has are those of the file.
  * */
 #include "protocol/scene/expand.h"
 

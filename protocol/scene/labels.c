@@ -1,4 +1,5 @@
-/* labels.c: names of entries: no two of a kind have the same, and names that the world keeps of a scene's bodies and joints (NAME_BODY, NAME_JOINT). */
+/* labels.c: no two entries of a kind have one name; and names that the world keeps of a scene's bodies
+ * and joints (NAME_BODY, NAME_JOINT). */
 #include "protocol/scene/compile.h"
 
 #include <stdio.h>

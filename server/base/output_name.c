@@ -2,12 +2,25 @@
 #include "server/base/output_name.h"
 
 #include <string.h>
-#include <strings.h>
+
+static char lower_letter(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether the first `bytes` characters are the same, in letters of either case. */
+static bool is_same(const char *a, const char *b, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (lower_letter(a[i]) != lower_letter(b[i]))
+			return false;
+	return true;
+}
 
 bool output_name_ends(const char *path, const char *ending)
 {
 	size_t length = strlen(path), bytes = strlen(ending);
-	return length > bytes && strcasecmp(path + length - bytes, ending) == 0;
+	return length > bytes && is_same(path + length - bytes, ending, bytes);
 }
 
 /* The last dot of the name and what follows; NULL: none. */
@@ -26,7 +39,7 @@ enum status output_name_check(const char *path, const char *field, const char *f
 		return STATUS_OK;
 	for (const char *at = endings; *at != '\0'; at += strspn(at, " ")) {
 		size_t bytes = strcspn(at, " ");
-		if (strlen(ending) == bytes && strncasecmp(at, ending, bytes) == 0)
+		if (strlen(ending) == bytes && is_same(at, ending, bytes))
 			return STATUS_OK;
 		at += bytes;
 	}

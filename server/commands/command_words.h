@@ -1,5 +1,5 @@
-/* command_words.h: numbers, ticks and ranges of ticks as words of a command line. A refusal names the option, its
- * value and what it may be; `option` is without its dashes. */
+/* command_words.h: numbers, ticks and ranges of ticks as words of a command line. A refusal names the
+ * option, its value and what it may be; `option` is without its dashes. */
 #ifndef CAIRN_COMMANDS_COMMAND_WORDS_H
 #define CAIRN_COMMANDS_COMMAND_WORDS_H
 
