@@ -34,11 +34,10 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def js(server, tmp_path_factory):
-    """Loads a scene by the JavaScript client, which one process of Node.js serves for all tests; None without Node.js."""
+def js(tmp_path_factory):
+    """A folder with the JavaScript client and what it depends on; None without Node.js."""
     if shutil.which("npm") is None:
-        yield None
-        return
+        return None
     staged = BUILD.resolve() / "npm" / "js"
     if not (staged / "node_modules").exists():
         subprocess.run([SOURCE / "clients" / "npm_stage", SOURCE, BUILD.resolve(), "js"], check=True)
@@ -46,7 +45,16 @@ def js(server, tmp_path_factory):
     shutil.copytree(SOURCE / "clients" / "js" / "src", folder / "src")
     shutil.copy(SOURCE / "clients" / "js" / "package.json", folder)
     (folder / "node_modules").symlink_to(staged / "node_modules")
-    node = subprocess.Popen(["node", "--input-type=module", "--eval", LOAD_BY_JS, server.address], cwd=folder, text=True,
+    return folder
+
+
+@pytest.fixture(scope="module")
+def load_by_js(server, js):
+    """Loads a scene by the JavaScript client, which one process of Node.js serves for all tests; None without Node.js."""
+    if js is None:
+        yield None
+        return
+    node = subprocess.Popen(["node", "--input-type=module", "--eval", LOAD_BY_JS, server.address], cwd=js, text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             env={**os.environ, "CAIRN": str(BUILD.resolve() / "cairn")})
 
@@ -87,7 +95,7 @@ def load_by_c(address, name, scene, lets=()):
     assert status == 0, error.raw[48:]
 
 
-def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, js, tmp_path):
+def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, load_by_js, tmp_path):
     scene, name, ticks = SOURCE / "clients" / "scenes" / "castle.yaml", "castle", 4
     variables = {"towers": 4, "rows": "2 + 1"}
     lets = ["--let", "towers=4", "--let", "rows=2 + 1"]
@@ -106,8 +114,8 @@ def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, js
     with server.connect() as client:
         ways = {"cli": lambda world: cli.text("load", world, scene, *lets), "flat": lambda world: cli.text("load", world, flat),
                 "python": lambda world: client.load(scene, world, variables=variables)}
-        if js is not None:
-            ways["js"] = lambda world: js(world, scene, variables)
+        if load_by_js is not None:
+            ways["js"] = lambda world: load_by_js(world, scene, variables)
         if not SANITIZED:
             ways["c"] = lambda world: load_by_c(server.address, world, scene, lets[1::2])
         for way, load in ways.items():
@@ -126,7 +134,7 @@ def state(world, ticks):
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.name)
-def test_a_scene_has_one_history_by_every_way_in(server, js, served, scene):
+def test_a_scene_has_one_history_by_every_way_in(server, load_by_js, served, scene):
     ran = json.loads(subprocess.run([DAEMON, "run", str(scene), "--ticks", str(TICKS)], check=True, capture_output=True,
                                     text=True, env=SEEDLESS).stdout)
     first, last = state(served[scene], 0), state(served[scene], TICKS)
@@ -134,8 +142,8 @@ def test_a_scene_has_one_history_by_every_way_in(server, js, served, scene):
     with server.connect() as client:
         ways = {"cli": lambda world: Cli(server.address).text("load", world, scene),
                 "python": lambda world: client.load(scene, world)}
-        if js is not None:
-            ways["js"] = lambda world: js(world, scene)
+        if load_by_js is not None:
+            ways["js"] = lambda world: load_by_js(world, scene)
         if not SANITIZED:  # the library needs the runtime of its sanitizer
             ways["c"] = lambda world: load_by_c(server.address, world, scene)
         for way, load in ways.items():
