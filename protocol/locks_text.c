@@ -30,6 +30,10 @@ enum status locks_read(const char *text, uint32_t *locks, struct reason *why)
 					  "locks has %.*s: it must name axes among x, y, z (along) "
 					  "and rx, ry, rz (about), or be none",
 					  (int)(length < 20 ? length : 20), text);
+		if ((found & bit) != 0)
+			return reason_set(why, STATUS_EXISTS, -1, "locks",
+					  "locks has %.*s twice; name each axis once", (int)length,
+					  text);
 		found |= bit;
 		text += length;
 	}

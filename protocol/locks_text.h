@@ -5,7 +5,7 @@
 #include "server/base/status.h"
 
 /* Reads axes x, y, z (along) and rx, ry, rz (about), separated by commas or spaces, or "none", into the bits
- * of SPAWN's `locks`. RANGE with `why`: another word. */
+ * of SPAWN's `locks`. RANGE with `why`: another word; EXISTS: an axis twice. */
 MUST_CHECK enum status locks_read(const char *text, uint32_t *locks, struct reason *why);
 
 #endif

@@ -3,6 +3,8 @@ libcairnd_a_SOURCES += \
 	server/options.def \
 	server/options.h \
 	server/options.c \
+	server/options_check.h \
+	server/options_check.c \
 	server/server.h \
 	server/server.c
 

@@ -3,6 +3,7 @@
  * this order. */
 #include "server/options.h"
 #include "server/base/suggestion.h"
+#include "server/options_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -124,9 +125,24 @@ static enum status set_flag(const struct option *option, bool *out, const char *
 	return refuse_value(why, STATUS_TYPE, option, "\"%.40s\" is neither true nor false", value);
 }
 
+/* Values NAME=VALUE of one name, or two equal ones, contradict or repeat each other. */
+static bool list_has(const struct option_list *list, const char *value, size_t name)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (strcspn(list->items[i], "=") == name &&
+		    strncmp(list->items[i], value, name) == 0)
+			return true;
+	return false;
+}
+
 static enum status list_add(const struct option *option, struct option_list *list,
 			    const char *value, struct reason *why)
 {
+	size_t name = strcspn(value, "=");
+	if (list_has(list, value, name))
+		return reason_set(why, STATUS_EXISTS, -1, option->name,
+				  "--%s: \"%.*s\" is given twice, now as \"%.40s\"; give it once",
+				  option->name, (int)MIN_OF(name, (size_t)40), value, value);
 	if (list->count == OPTION_LIST_MAX)
 		return reason_set(why, STATUS_LIMIT, -1, option->name,
 				  "--%s: \"%.40s\" is value %d: at most %d are allowed",
@@ -326,6 +342,74 @@ static enum status read_operand(struct options *options, const char *word, struc
 	return STATUS_OK;
 }
 
+/* Options that have no effect without another one, or beside another one. */
+static const struct {
+	enum options_command command;
+	const char *name, *other;
+	bool needs; /* false: excludes */
+} PAIRS[] = {
+	{ OPTIONS_RUN, "every", "trajectory", true },
+	{ OPTIONS_REPLAY, "bisect", "against", true },
+	{ OPTIONS_PAST, "names", "export", true },
+	{ OPTIONS_PAST, "every", "export", true },
+	{ OPTIONS_PAST, "other-epoch", "diff", true },
+	{ OPTIONS_PAST, "from", "when", false },
+	{ OPTIONS_PAST, "from", "when-last", false },
+	{ OPTIONS_PAST, "to", "when", false },
+	{ OPTIONS_PAST, "to", "when-last", false },
+	{ OPTIONS_PAST, "epoch", "when", false },
+	{ OPTIONS_PAST, "epoch", "when-last", false },
+	{ OPTIONS_STABILITY, "body", "margin", true },
+	{ OPTIONS_STABILITY, "direction", "margin", true },
+	{ OPTIONS_DRAW, "pictures", "animate", false },
+	{ OPTIONS_DRAW, "touch", "forces", true },
+	{ OPTIONS_MESH, "surface", "field", true },
+};
+
+static bool is_set(const struct options *options, const struct option *option)
+{
+	const void *field = (const char *)options + option->offset;
+	switch (option->kind) {
+	case KIND_FLAG:
+		return *(const bool *)field;
+	case KIND_COUNT:
+	case KIND_BYTES:
+		return *(const uint64_t *)field != 0;
+	case KIND_TEXT:
+		return *(const char *const *)field != NULL;
+	case KIND_LIST:
+		return ((const struct option_list *)field)->count > 0;
+	case KIND_LEVEL:
+		break;
+	}
+	return true;
+}
+
+/* Of the first option only its place on the command line counts: the environment is for many commands. */
+static enum status check_pairs(const struct options *options, const struct command_line *line,
+			       struct reason *why)
+{
+	for (size_t i = 0; i < COUNT_OF(PAIRS); i++) {
+		const char *name = PAIRS[i].name, *other = PAIRS[i].other;
+		const struct option *first = find_option(PAIRS[i].command, name, strlen(name));
+		const struct option *second = find_option(PAIRS[i].command, other, strlen(other));
+		ASSERT(first != NULL && second != NULL);
+		if (PAIRS[i].command != options->command || !line->given[first - OPTIONS] ||
+		    is_set(options, second) == PAIRS[i].needs)
+			continue;
+		if (PAIRS[i].needs)
+			return reason_set(why, STATUS_MISSING, -1, name,
+					  "--%s has no effect without --%s%s%s: give both, or "
+					  "leave it out",
+					  name, other, second->argument != NULL ? " " : "",
+					  second->argument != NULL ? second->argument : "");
+		return reason_set(why, STATUS_RANGE, -1, name,
+				  "--%s has no effect beside --%s: leave one of them out", name,
+				  other);
+	}
+	return STATUS_OK;
+}
+
 static enum status read_line(struct options *options, struct command_line *line, struct reason *why)
 {
 	enum status status = STATUS_OK;
@@ -343,274 +427,12 @@ static enum status read_line(struct options *options, struct command_line *line,
 	return status;
 }
 
-static enum status check_run(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "scene", "cairnd run needs a SCENE");
-	if (!options->run_ticks_given)
-		return reason_set(why, STATUS_MISSING, -1, "ticks", "cairnd run needs --ticks N");
-	if (strcmp(options->run_report, "json") != 0)
-		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; use json",
-				  options->run_report);
-	return STATUS_OK;
-}
-
-static enum status check_compare(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "scene", "cairnd compare needs a SCENE");
-	if (strcmp(options->compare_report, "text") != 0 &&
-	    strcmp(options->compare_report, "json") != 0)
-		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; use text or json",
-				  options->compare_report);
-	return STATUS_OK;
-}
-
-static enum status check_replay(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd replay needs a FILE");
-	if (strcmp(options->replay_report, "json") != 0)
-		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; use json",
-				  options->replay_report);
-	if (options->replay_bisect && options->replay_against == NULL)
-		return reason_set(why, STATUS_MISSING, -1, "bisect",
-				  "--bisect needs --against FILE");
-	return STATUS_OK;
-}
-
-static enum status check_report(const char *format, struct reason *why)
-{
-	if (strcmp(format, "json") != 0 && strcmp(format, "text") != 0)
-		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; use text or json", format);
-	return STATUS_OK;
-}
-
-static enum status check_stability(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "scene",
-				  "cairnd stability needs a SCENE");
-	return check_report(options->stability_report, why);
-}
-
-static enum status check_draw(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "scene",
-				  "cairnd draw needs a SCENE or a recording");
-	return STATUS_OK;
-}
-
-static enum status check_scene(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "scene",
-				  "cairnd scene needs to know what: give `tower`");
-	return STATUS_OK;
-}
-
-static enum status check_pack(const struct options *options, struct reason *why)
-{
-	if (options->operands.count < 2)
-		return reason_set(
-			why, STATUS_MISSING, -1, "file",
-			"cairnd pack needs two files: IN.svg OUT.svg, or IN.yaml OUT.yaml");
-	return check_report(options->pack_report, why);
-}
-
-static enum status check_mesh(const struct options *options, struct reason *why)
-{
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd mesh needs a FILE");
-	if (options->mesh_surface != NULL && options->mesh_field == 0)
-		return reason_set(why, STATUS_MISSING, -1, "field", "--surface needs --field N");
-	return check_report(options->mesh_report, why);
-}
-
-static enum status check_past(const struct options *options, struct reason *why)
-{
-	int asked = (options->past_when != NULL) + (options->past_when_last != NULL) +
-		    options->past_diff + (options->past_export != NULL);
-	if (options->operands.count == 0)
-		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd past needs a FILE");
-	if (asked != 1)
-		return reason_set(why, STATUS_MISSING, -1, "when",
-				  "give one of --when, --when-last, --diff and --export");
-	if (options->past_diff && (options->past_from == NULL || options->past_to == NULL))
-		return reason_set(why, STATUS_MISSING, -1, "from",
-				  "--diff needs --from TICK and --to TICK");
-	return STATUS_OK;
-}
-
-/* An address that is not loopback is reachable from other machines: it needs tokens, and TLS because
- * tokens in clear text can be read on the network. */
-static enum status check_exposure(const struct options *options, const struct address *address,
-				  bool encrypted, const char *option, struct reason *why)
-{
-	char text[ADDRESS_TEXT_MAX];
-	if (address_is_loopback(address))
-		return STATUS_OK;
-	address_print(address, text);
-	if (options->tokens == NULL)
-		return reason_set(why, STATUS_AUTH, -1, option,
-				  "%.60s is not loopback, so clients need a token: "
-				  "give --tokens FILE",
-				  text);
-	if (!encrypted && !options->insecure_plaintext)
-		return reason_set(why, STATUS_AUTH, -1, option,
-				  "%.60s is not loopback and has no TLS: tokens are readable "
-				  "on the network (--insecure-plaintext allows it)",
-				  text);
-	return STATUS_OK;
-}
-
-static enum status check_web(const struct options *options, const char *text, const char *option,
-			     bool encrypted, struct reason *why)
-{
-	struct address address;
-	if (text == NULL)
-		return STATUS_OK;
-	enum status status = options_web_address(text, option, &address, why);
-	if (status != STATUS_OK)
-		return status;
-	return check_exposure(options, &address, encrypted, option, why);
-}
-
-static enum status check_tls(const struct options *options, struct reason *why)
-{
-	struct address addresses[OPTION_ADDRESSES_MAX];
-	uint32_t count;
-	bool tls = options->tls.count > 0 || options->web_tls;
-	if (tls && (options->tls_cert == NULL || options->tls_key == NULL))
-		return reason_set(why, STATUS_MISSING, -1, "tls-cert",
-				  "TLS needs --tls-cert FILE and --tls-key FILE");
-	enum status status = options_tls_addresses(options, addresses, &count, why);
-	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
-		status = check_exposure(options, &addresses[i], true, "tls", why);
-	return status;
-}
-
-static enum status check_proxy(const struct options *options, struct reason *why)
-{
-	struct address_network network;
-	if (options->proxy_from.count > 0 && !options->proxy_protocol)
-		return reason_set(why, STATUS_MISSING, -1, "proxy-from",
-				  "--proxy-from has no effect without --proxy-protocol; give "
-				  "both");
-	for (uint32_t i = 0; i < options->proxy_from.count; i++) {
-		struct reason what;
-		if (network_parse(options->proxy_from.items[i], &network, &what) != STATUS_OK)
-			return reason_set(why, what.status, -1, "proxy-from", "--proxy-from: %s",
-					  what.text);
-	}
-	return STATUS_OK;
-}
-
-static enum status check_durability(const struct options *options, struct reason *why)
-{
-	const char *level = options->durability, *what = options->disk_failure;
-	if (strcmp(level, "off") != 0 && strcmp(level, "tick") != 0 &&
-	    strcmp(level, "command") != 0)
-		return reason_set(why, STATUS_RANGE, -1, "durability",
-				  "--durability: \"%.40s\" is unknown; use off, tick or command",
-				  level);
-	if (strcmp(what, "stop") != 0 && strcmp(what, "continue") != 0)
-		return reason_set(why, STATUS_RANGE, -1, "disk-failure",
-				  "--disk-failure: \"%.40s\" is unknown; use stop or continue",
-				  what);
-	if (strcmp(level, "command") == 0 && options->data == NULL)
-		return reason_set(why, STATUS_RANGE, -1, "durability",
-				  "--durability command needs a directory: add --data");
-	return STATUS_OK;
-}
-
-static enum status check_serve(const struct options *options, struct reason *why)
-{
-	static const char *const ROLES[] = { "controller", "player", "observer", "none" };
-	struct address addresses[OPTION_ADDRESSES_MAX];
-	uint32_t count;
-	bool known = false;
-	for (size_t i = 0; i < COUNT_OF(ROLES); i++)
-		known = known || strcmp(options->loopback_role, ROLES[i]) == 0;
-	if (!known)
-		return reason_set(
-			why, STATUS_RANGE, -1, "loopback-role",
-			"--loopback-role: \"%.40s\" is not a role; use controller, player, observer or none",
-			options->loopback_role);
-	static const char *const SEERS[] = { "observer", "player", "controller", "admin" };
-	known = false;
-	for (size_t i = 0; i < COUNT_OF(SEERS); i++)
-		known = known || strcmp(options->past_role, SEERS[i]) == 0;
-	if (!known)
-		return reason_set(
-			why, STATUS_RANGE, -1, "past-role",
-			"--past-role: \"%.40s\" is not a role; use observer, player, controller or admin",
-			options->past_role);
-	if (strcmp(options->upgrade, "refuse") != 0 && strcmp(options->upgrade, "redo") != 0)
-		return reason_set(why, STATUS_RANGE, -1, "upgrade",
-				  "--upgrade: \"%.40s\" is unknown; use refuse or redo",
-				  options->upgrade);
-	enum status status = check_durability(options, why);
-	if (status == STATUS_OK && options->drain_redirect != NULL)
-		status = address_check_target(options->drain_redirect, "drain-redirect", why);
-	if (status == STATUS_OK)
-		status = options_addresses(options, addresses, &count, why);
-	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
-		status = check_exposure(options, &addresses[i], false, "listen", why);
-	if (status == STATUS_OK)
-		status = check_tls(options, why);
-	if (status == STATUS_OK)
-		status = check_proxy(options, why);
-	if (status == STATUS_OK)
-		status = check_web(options, options->web, "web", options->web_tls, why);
-	if (status == STATUS_OK)
-		status = check_web(options, options->admin, "admin", false, why);
-	return status;
-}
-
 static void set_defaults(struct options *options)
 {
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
 		if (OPTIONS[i].initial != NULL)
 			ASSERT(set_value(options, &OPTIONS[i], OPTIONS[i].initial, NULL) ==
 			       STATUS_OK);
-}
-
-static enum status check_command(const struct options *options, struct reason *why)
-{
-	switch (options->command) {
-	case OPTIONS_SERVE:
-		return check_serve(options, why);
-	case OPTIONS_RUN:
-		return check_run(options, why);
-	case OPTIONS_COMPARE:
-		return check_compare(options, why);
-	case OPTIONS_REPLAY:
-		return check_replay(options, why);
-	case OPTIONS_MESH:
-		return check_mesh(options, why);
-	case OPTIONS_STABILITY:
-		return check_stability(options, why);
-	case OPTIONS_SCENE:
-		return check_scene(options, why);
-	case OPTIONS_DRAW:
-		return check_draw(options, why);
-	case OPTIONS_PACK:
-		return check_pack(options, why);
-	case OPTIONS_STORE:
-		return check_report(options->store_report, why);
-	case OPTIONS_PAST:
-		return check_past(options, why);
-	case OPTIONS_HELP:
-	case OPTIONS_VERSION:
-		break;
-	}
-	return STATUS_OK;
 }
 
 /* Sets the options of `cairnd serve` from the lines of a configuration file, each `name=value`. */
@@ -661,6 +483,7 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	memset(out, 0, sizeof *out);
 	set_defaults(out);
 	out->run_ticks = out->run_seed = UINT64_MAX;
+	out->draw_ticks = DRAW_TICKS_OPEN;
 	for (size_t i = 0; argc > 1 && i < COUNT_OF(COMMANDS); i++)
 		if (strcmp(argv[1], COMMANDS[i].word) == 0) {
 			out->command = COMMANDS[i].command;
@@ -673,7 +496,9 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 		status = read_line(out, &line, why);
 	out->run_ticks_given = out->run_ticks != UINT64_MAX;
 	out->run_seed_given = out->run_seed != UINT64_MAX;
-	return status == STATUS_OK ? check_command(out, why) : status;
+	if (status == STATUS_OK)
+		status = options_check(out, why);
+	return status == STATUS_OK ? check_pairs(out, &line, why) : status;
 }
 
 enum status options_parse(struct options *out, int argc, const char *const argv[],

@@ -33,6 +33,9 @@ enum options_command {
 	OPTIONS_VERSION /* print the version and succeed */
 };
 
+/* draw_ticks where --ticks is not given. */
+#define DRAW_TICKS_OPEN UINT64_MAX
+
 struct options {
 	enum options_command command;
 	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_PAST */

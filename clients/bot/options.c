@@ -1,11 +1,13 @@
 /* options.c: the command line of cairn-bot, parsed with one table. Contradictory options are
  * refused before any connection is made. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clients/bot/bot.h"
+#include "server/base/output_name.h"
 #include "server/base/suggestion.h"
 
 enum value { VALUE_TEXT, VALUE_COUNT, VALUE_SEED, VALUE_REAL, VALUE_PROFILE };
@@ -46,7 +48,7 @@ static const struct option_row ROWS[] = {
 	ROW(COUNT, network.stall_every_ms, "stall-every", "MS", 0, 600000,
 	    "network: time between stalls; more than --stall"),
 	ROW(COUNT, network.half_open_s, "half-open", "S", 0, 86400,
-	    "network: connections carry nothing after this time, but stay open"),
+	    "network: connections carry nothing after this time, but stay open; less than --seconds"),
 	ROW(COUNT, limit.latency_p99_ms, "max-latency", "MS", 0, 60000,
 	    "fail if the 99th percentile of command latency is above"),
 	ROW(COUNT, limit.lateness_p99_ms, "max-lateness", "MS", 0, 60000,
@@ -84,8 +86,12 @@ static enum status set_number(const struct option_row *row, void *field, const c
 	double number = strtod(text, &end);
 	if (end == text || *end != '\0' || !(number >= row->least && number <= row->most))
 		return reason_set(why, STATUS_RANGE, -1, row->name,
-				  "--%s: %s is not within %g … %g", row->name, text, row->least,
-				  row->most);
+				  "--%s: %.40s must be a number within %g … %g", row->name, text,
+				  row->least, row->most);
+	if (row->value == VALUE_COUNT && number != (uint32_t)number)
+		return reason_set(why, STATUS_TYPE, -1, row->name,
+				  "--%s: %.40s must be a whole number within %g … %g", row->name,
+				  text, row->least, row->most);
 	if (row->value == VALUE_REAL)
 		*(double *)field = number;
 	else
@@ -102,7 +108,19 @@ static enum status set_profile(enum wire_profile *field, const char *text, struc
 			return STATUS_OK;
 		}
 	return reason_set(why, STATUS_RANGE, -1, "profile",
-			  "--profile: %s is not one of plain, exact, view, sim", text);
+			  "--profile: %.40s is not one of plain, exact, view, sim", text);
+}
+
+static enum status set_seed(uint64_t *field, const char *text, struct reason *why)
+{
+	char *end;
+	errno = 0;
+	*field = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0)
+		return STATUS_OK;
+	return reason_set(why, STATUS_TYPE, -1, "seed",
+			  "--seed: %.40s must be a whole number from 0 to 18446744073709551615",
+			  text);
 }
 
 static enum status set_option(struct bot_options *options, const struct option_row *row,
@@ -114,8 +132,7 @@ static enum status set_option(struct bot_options *options, const struct option_r
 		*(const char **)field = text;
 		return STATUS_OK;
 	case VALUE_SEED:
-		*(uint64_t *)field = strtoull(text, NULL, 10);
-		return STATUS_OK;
+		return set_seed(field, text, why);
 	case VALUE_PROFILE:
 		return set_profile(field, text, why);
 	case VALUE_COUNT:
@@ -152,7 +169,18 @@ static enum status check_options(const struct bot_options *options, struct reaso
 		return reason_set(why, STATUS_RANGE, -1, "stall-every",
 				  "--stall-every %u ms must be longer than --stall %u ms",
 				  options->network.stall_every_ms, options->network.stall_ms);
-	return STATUS_OK;
+	if (options->network.stall_ms == 0 && options->network.stall_every_ms > 0)
+		return reason_set(
+			why, STATUS_MISSING, -1, "stall-every",
+			"--stall-every %u ms has no effect without --stall MS: give both, "
+			"or leave it out",
+			options->network.stall_every_ms);
+	if (options->network.half_open_s >= options->seconds && options->network.half_open_s > 0)
+		return reason_set(why, STATUS_RANGE, -1, "half-open",
+				  "--half-open %u s comes after the end of the run: give less than "
+				  "--seconds %g",
+				  options->network.half_open_s, options->seconds);
+	return output_name_check(options->json, "json", "JSON", ".json", why);
 }
 
 static enum status refuse_word(const char *word, struct reason *why)

@@ -2030,9 +2030,10 @@ enum cairn_query_kind {
  *	reads bodies, [inverse, values, still]
  *	[[[axes, closure rows, rank, residual, regular], …], bin]
  *	`bodies` is a bin of u32, `values` one of f64, little-endian; one item for each of
- *	`bodies`, then f64 of the axes of all, in the order of ROBOT's; without `values` all
- *	are 0, so that the inverse is the bias, and with `still` what holds the robot
- *	against gravity; ROBOTS has the meaning
+ *	`bodies` (also for a robot that is named again, with values of its own), then f64 of
+ *	the axes of all, in the order of ROBOT's; without `values` all are 0, so that the
+ *	inverse is the bias, and with `still` what holds the robot against gravity; ROBOTS
+ *	has the meaning
  *
  * CAIRN_QUERY_FLUIDS: particle systems that are fluids, and the figures of their last tick
  *	reads nothing

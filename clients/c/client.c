@@ -238,7 +238,9 @@ int cairn_client_create(cairn_client *client, const char *name, const cairn_worl
 	*world = NULL;
 	if (status != STATUS_OK)
 		reason_set(&why, status, -1, "options",
-			   "a number is not finite, or a text is too long");
+			   "the options need more than %zu bytes, or a number is not finite: "
+			   "give finite numbers and names of at most 31 bytes",
+			   sizeof packed);
 	if (status == STATUS_OK)
 		status = cairn_create(client->wire, name, &list, &info, &why);
 	if (status == STATUS_OK)
@@ -426,8 +428,10 @@ int cairn_world_fork(cairn_world *world, const char *name, const char *snapshot,
 	enum status status;
 	*copy = NULL;
 	if (tick != NULL && snapshot != NULL)
-		status = reason_set(&why, STATUS_RANGE, -1, "tick",
-				    "a world begins at a snapshot or at a tick, not at both");
+		status = reason_set(
+			&why, STATUS_RANGE, -1, "tick",
+			"a snapshot and a tick are given: a world begins at one of them; "
+			"give NULL for the other");
 	else if (tick != NULL)
 		status = cairn_fork_tick(
 			wire, world->info.number, name,

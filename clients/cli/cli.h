@@ -58,6 +58,7 @@ MUST_CHECK bool cli_options_known(struct cli *cli);
  * rotations W,X,Y,Z. */
 MUST_CHECK bool cli_number(struct cli *cli, const char *text, const char *what, double *value);
 MUST_CHECK bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *value);
+MUST_CHECK bool cli_u32(struct cli *cli, const char *text, const char *what, uint32_t *value);
 MUST_CHECK bool cli_numbers(struct cli *cli, const char *text, const char *what, double *values,
 			    uint32_t count);
 /* From 1 to `capacity` numbers. */

@@ -171,6 +171,34 @@ static int read_words(struct cli *cli, int argc, char **argv)
 	return 0;
 }
 
+/* Refuses options that exclude or need each other, and one name with two values, such as
+ * --let a=1 --let a=2. The exit code is that of a failure, because 2 is an answer of some verbs. */
+static int check_together(struct cli *cli, const struct cli_verb_info *verb)
+{
+	const char *given[CLI_OPTIONS_MAX];
+	char text[120];
+	for (uint32_t i = 0; i < cli->option_count; i++) {
+		const char *name = cli->options[i].name, *value = cli->options[i].value;
+		size_t key = value != NULL ? strcspn(value, "=") : 0;
+		given[i] = name;
+		for (uint32_t k = 0; k < i && value != NULL; k++) {
+			const char *other = cli->options[k].value;
+			if (strcmp(cli->options[k].name, name) != 0 || strcspn(other, "=") != key ||
+			    strncmp(other, value, key) != 0)
+				continue;
+			reason_set(&cli->why, STATUS_EXISTS, -1, name,
+				   "--%s: \"%.*s\" is given twice, now as \"%.40s\"; give it once",
+				   name, (int)MIN_OF(key, (size_t)40), value, value);
+			return cli_fail(cli);
+		}
+	}
+	if (usage_allows(CLI_GLOBALS, given, cli->option_count, text, sizeof text) &&
+	    usage_allows(verb->usage, given, cli->option_count, text, sizeof text))
+		return 0;
+	reason_set(&cli->why, STATUS_RANGE, -1, "options", "%s", text);
+	return cli_fail(cli);
+}
+
 /* Refuses options and operands that the verb's usage does not have, before a connection is made. */
 static int check_words(struct cli *cli, const struct cli_verb_info *verb)
 {
@@ -179,6 +207,9 @@ static int check_words(struct cli *cli, const struct cli_verb_info *verb)
 		if (!find_option(verb->usage, cli->options[i].name, &option) &&
 		    !find_option(CLI_GLOBALS, cli->options[i].name, &option))
 			return refuse_option(cli, verb, cli->options[i].name);
+	int code = check_together(cli, verb);
+	if (code != 0)
+		return code;
 	uint32_t most = usage_operands_max(verb->usage);
 	if (cli->operand_count > most)
 		return cli_usage(cli, "%.40s is one operand too many: cairn %s %s",

@@ -15,4 +15,10 @@ bool usage_next_option(const char **at, struct usage_option *out);
 /* The most operands that the usage allows; UINT32_MAX if it lists alternatives or ends in "…". */
 uint32_t usage_operands_max(const char *usage);
 
+/* Whether options may stand together, by the brackets of the usage: `[--a | --b]` are alternatives, and the
+ * options in `[--a [--b]]` need the one with which the outer bracket begins. `given`: names without dashes;
+ * those that the usage does not have are left out. On false, `text` says which and what to do. */
+bool usage_allows(const char *usage, const char *const *given, uint32_t count, char *text,
+		  size_t bytes);
+
 #endif

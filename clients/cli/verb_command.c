@@ -3,6 +3,7 @@
  * A field is NAME=VALUE. Vectors and rotations are numbers separated by commas; lists are rows of
  * numbers, the rows separated by semicolons. The server checks the range of each value.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,13 @@ static struct joint_point points[ROWS_MAX];
 static bool take_integer(struct cli *cli, const char *text, const char *name, int64_t *value)
 {
 	char *end;
+	errno = 0;
 	*value = strtoll(text, &end, 10);
-	if (end != text && *end == '\0')
+	if (end != text && *end == '\0' && errno == 0)
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, name, "%s is not a whole number", text);
+	reason_set(&cli->why, STATUS_TYPE, -1, name,
+		   "%s is %.70s: it must be a whole number within ±9223372036854775807", name,
+		   text);
 	return false;
 }
 
@@ -113,8 +117,8 @@ static bool take_list(struct cli *cli, const char *text, const struct command_fi
 	       put_row(field->type, count, values, numbers))
 		count++;
 	if (numbers > 0 && count == most) {
-		reason_set(&cli->why, STATUS_LIMIT, -1, field->name, "%s has more than %u rows",
-			   field->name, (unsigned)most);
+		reason_set(&cli->why, STATUS_LIMIT, -1, field->name,
+			   "%s has more than %u rows: leave some out", field->name, (unsigned)most);
 		return false;
 	}
 	if (numbers != 0) {
@@ -198,6 +202,12 @@ static bool take_field(struct cli *cli, const struct command_info *info, const c
 		if (word[bytes] != '=' || strlen(field->name) != bytes ||
 		    strncmp(field->name, word, bytes) != 0)
 			continue;
+		if ((*given >> i & 1) != 0) {
+			reason_set(&cli->why, STATUS_EXISTS, -1, field->name,
+				   "%s is given twice, now as \"%.60s\": give it once", field->name,
+				   word);
+			return false;
+		}
 		*given |= UINT64_C(1) << i;
 		return take_value(cli, word + bytes + 1, field, (char *)command + field->offset);
 	}

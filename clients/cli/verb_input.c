@@ -122,10 +122,10 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 		spawn->flags |= BODY_SENSOR;
 	spawn->ends_with_owner = cli_flag(cli, "ends-with-owner");
 	const char *with = cli_option(cli, "ends-with", 0);
-	uint64_t id = 0;
-	if (with != NULL && !cli_count(cli, with, "ends-with", &id))
+	uint32_t id = 0;
+	if (with != NULL && !cli_u32(cli, with, "ends-with", &id))
 		return false;
-	spawn->ends_with = (int64_t)MIN_OF(id, (uint64_t)UINT32_MAX);
+	spawn->ends_with = id;
 	const char *locks = cli_option(cli, "locks", 0);
 	if (locks != NULL && locks_read(locks, &spawn->locks, &cli->why) != STATUS_OK)
 		return false;
@@ -184,13 +184,13 @@ int verb_push(struct cli *cli)
 	struct command command;
 	int64_t body;
 	vec3 vector;
-	uint64_t ticks = 1;
+	uint32_t ticks = 1;
 	bool impulse = cli_flag(cli, "impulse");
 	const char *ticks_text = cli_option(cli, "ticks", 0);
 	if (cli->operand_count != 3)
 		return cli_usage(cli, "push WORLD BODY X,Y,Z");
 	if (!body_operand(cli, &body) || !cli_vec3(cli, cli->operands[2], "X,Y,Z", &vector) ||
-	    (ticks_text != NULL && !cli_count(cli, ticks_text, "ticks", &ticks)) ||
+	    (ticks_text != NULL && !cli_u32(cli, ticks_text, "ticks", &ticks)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	if (impulse) {
@@ -201,7 +201,7 @@ int verb_push(struct cli *cli)
 		command_defaults(&command, COMMAND_FORCE);
 		command.force.body = body;
 		command.force.force = vector;
-		command.force.ticks = (uint32_t)MIN_OF(ticks, (uint64_t)UINT32_MAX);
+		command.force.ticks = ticks;
 	}
 	return cli_apply_and_print(cli, &world, &command, 1);
 }
@@ -210,7 +210,6 @@ int verb_explode(struct cli *cli)
 {
 	struct cairn_world world;
 	struct command command;
-	uint64_t mask = UINT32_MAX;
 	command_defaults(&command, COMMAND_EXPLODE);
 	struct command_EXPLODE *explode = &command.explode;
 	const struct number_option numbers[] = {
@@ -224,10 +223,9 @@ int verb_explode(struct cli *cli)
 	if (!cli_vec3(cli, cli->operands[1], "X,Y,Z", &explode->position) ||
 	    !cli_number(cli, cli->operands[2], "IMPULSE", &explode->impulse) ||
 	    !number_options(cli, numbers, COUNT_OF(numbers)) ||
-	    (mask_text != NULL && !cli_count(cli, mask_text, "mask", &mask)) ||
+	    (mask_text != NULL && !cli_u32(cli, mask_text, "mask", &explode->mask)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	explode->mask = (uint32_t)MIN_OF(mask, (uint64_t)UINT32_MAX);
 	return cli_apply_and_print(cli, &world, &command, 1);
 }
 
@@ -333,16 +331,14 @@ int verb_steer(struct cli *cli)
 	struct command_STEER *steer = &command.steer;
 	const struct number_option numbers[] = { { "jump", &steer->jump } };
 	const char *ticks = cli_option(cli, "ticks", 0);
-	uint64_t count = steer->ticks;
 	if (cli->operand_count != 3)
 		return cli_usage(cli, "steer WORLD BODY X,Y,Z [--jump N] [--ticks N]");
 	if (!body_operand(cli, &steer->body) ||
 	    !cli_vec3(cli, cli->operands[2], "X,Y,Z", &steer->velocity) ||
 	    !number_options(cli, numbers, COUNT_OF(numbers)) ||
-	    (ticks != NULL && !cli_count(cli, ticks, "ticks", &count)) || !cli_options_known(cli) ||
-	    !cli_join(cli, &world))
+	    (ticks != NULL && !cli_u32(cli, ticks, "ticks", &steer->ticks)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	steer->ticks = (uint32_t)MIN_OF(count, (uint64_t)UINT32_MAX);
 	return cli_apply_and_print(cli, &world, &command, 1);
 }
 
@@ -350,18 +346,11 @@ int verb_steer(struct cli *cli)
 static bool bits_option(struct cli *cli, const char *name, uint32_t *to, uint32_t *own,
 			uint32_t bit)
 {
-	uint64_t value;
 	const char *text = cli_option(cli, name, 0);
 	if (text == NULL)
 		return true;
-	if (!cli_count(cli, text, name, &value))
+	if (!cli_u32(cli, text, name, to))
 		return false;
-	if (value > UINT32_MAX) {
-		reason_set(&cli->why, STATUS_RANGE, -1, name,
-			   "%s %s: it must be at most 4294967295", name, text);
-		return false;
-	}
-	*to = (uint32_t)value;
 	*own |= bit;
 	return true;
 }
@@ -403,15 +392,14 @@ int verb_piece(struct cli *cli)
 {
 	struct cairn_world world;
 	struct command command;
-	uint64_t piece = 0;
 	command_defaults(&command, COMMAND_SET_PIECE);
 	struct command_SET_PIECE *set = &command.set_piece;
 	if (cli->operand_count != 3)
 		return cli_usage(cli, "piece WORLD BODY PIECE [--patch N] [--friction N] …");
-	if (!body_operand(cli, &set->body) || !cli_count(cli, cli->operands[2], "PIECE", &piece) ||
-	    !piece_options(cli, set) || !cli_options_known(cli) || !cli_join(cli, &world))
+	if (!body_operand(cli, &set->body) ||
+	    !cli_u32(cli, cli->operands[2], "PIECE", &set->piece) || !piece_options(cli, set) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	set->piece = (uint32_t)MIN_OF(piece, (uint64_t)UINT32_MAX);
 	return cli_apply_and_print(cli, &world, &command, 1);
 }
 
@@ -554,7 +542,8 @@ static bool copy_name(struct cli *cli, const char *from, struct text32 *to)
 {
 	if (strlen(from) >= sizeof to->text) {
 		reason_set(&cli->why, STATUS_RANGE, -1, "NAME",
-			   "name %.60s is longer than %zu bytes", from, sizeof to->text - 1);
+			   "name %.60s is too long: it must have at most %zu bytes", from,
+			   sizeof to->text - 1);
 		return false;
 	}
 	snprintf(to->text, sizeof to->text, "%s", from);

@@ -150,8 +150,13 @@ int verb_config(struct cli *cli)
 	if (cli->operand_count % 2 != 0)
 		return cli_usage(cli, "config [NAME VALUE]…");
 	message_init(&request, MESSAGE_CONFIG);
-	for (uint32_t i = 0; i < cli->operand_count; i++)
+	for (uint32_t i = 0; i < cli->operand_count; i++) {
+		for (uint32_t k = i % 2; k < i; k += 2)
+			if (i % 2 == 0 && strcmp(cli->operands[k], cli->operands[i]) == 0)
+				return cli_usage(cli, "config: %.40s is given twice; give it once",
+						 cli->operands[i]);
 		wire_pack_string(&out, cli->operands[i]);
+	}
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	request.config.ref = cairn_next_ref(cli->client);

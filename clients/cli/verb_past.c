@@ -194,11 +194,7 @@ static int print_difference(const struct cli *cli, const struct wire_list *list)
 static bool take_epoch(struct cli *cli, const char *name, uint32_t *epoch)
 {
 	const char *text = cli_option(cli, name, 0);
-	uint64_t number = 0;
-	if (text != NULL && !cli_count(cli, text, name, &number))
-		return false;
-	*epoch = (uint32_t)MIN_OF(number, (uint64_t)UINT32_MAX);
-	return true;
+	return text == NULL || cli_u32(cli, text, name, epoch);
 }
 
 int verb_diff(struct cli *cli)

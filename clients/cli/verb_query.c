@@ -15,17 +15,15 @@ static bool take_vector(struct cli *cli, uint32_t operand, const char *what, dou
 {
 	if (operand < cli->operand_count)
 		return cli_numbers(cli, cli->operands[operand], what, values, 3);
-	reason_set(&cli->why, STATUS_MISSING, -1, what, "%s is missing", what);
+	reason_set(&cli->why, STATUS_MISSING, -1, what, "%s is missing: give X,Y,Z, three numbers",
+		   what);
 	return false;
 }
 
 static bool take_body(struct cli *cli, uint32_t operand, uint32_t *body)
 {
-	uint64_t id = 0;
-	if (operand < cli->operand_count && !cli_count(cli, cli->operands[operand], "BODY", &id))
-		return false;
-	*body = (uint32_t)MIN_OF(id, (uint64_t)UINT32_MAX);
-	return true;
+	*body = 0;
+	return operand >= cli->operand_count || cli_u32(cli, cli->operands[operand], "BODY", body);
 }
 
 /* CAST or MOVE: a shape, its position and its displacement. */
@@ -76,12 +74,14 @@ static bool read_dynamics(struct cli *cli, struct wire_query *query, struct byte
 		good = cli_list(cli, cli->operands[2], "BODIES", values, ROBOT_DYNAMICS_MAX,
 				&robots);
 	for (uint32_t i = 0; good && i < robots; i++) {
-		uint32_t body = (uint32_t)values[i];
-		if (values[i] < 1 || values[i] > UINT32_MAX || values[i] != body) {
+		bool whole = values[i] >= 1 && values[i] <= UINT32_MAX;
+		uint32_t body = whole ? (uint32_t)values[i] : 0;
+		good = whole && values[i] == body;
+		if (!good) {
 			reason_set(&cli->why, STATUS_TYPE, -1, "BODIES",
-				   "BODIES is %.70s: ids of bodies separated by commas",
+				   "BODIES is %.70s: ids of bodies, whole numbers from 1 to "
+				   "4294967295 separated by commas",
 				   cli->operands[2]);
-			good = false;
 		} else {
 			good = bytes_append(packed, &body, sizeof body) == STATUS_OK;
 		}

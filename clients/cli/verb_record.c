@@ -9,8 +9,9 @@
 #include "clients/cli/verbs.h"
 #include "protocol/unpack.h"
 
-static const char USAGE[] = "record WORLD FILE.cairn [--for SECONDS] | start NAME | stop [NAME] | "
-			    "save NAME | list | remove NAME | get NAME FILE | put NAME FILE";
+static const char USAGE[] =
+	"record WORLD FILE.cairn [--for SECONDS] [--title TEXT] | start NAME | stop [NAME] | "
+	"save NAME | list | remove NAME | get NAME FILE | put NAME FILE";
 
 static volatile sig_atomic_t interrupted;
 

@@ -42,11 +42,7 @@ static int ask_cairnd(struct cli *cli)
 static bool take_number(struct cli *cli, const char *option, uint32_t *value)
 {
 	const char *text = cli_option(cli, option, 0);
-	uint64_t number = *value;
-	if (text != NULL && !cli_count(cli, text, option, &number))
-		return false;
-	*value = (uint32_t)MIN_OF(number, (uint64_t)UINT32_MAX);
-	return true;
+	return text == NULL || cli_u32(cli, text, option, value);
 }
 
 static bool read_question(struct cli *cli, struct wire_query *query)
@@ -81,8 +77,8 @@ int verb_stability(struct cli *cli)
 	cli->why.status = STATUS_OK;
 	if (cli->operand_count != 1)
 		return cli_usage(
-			cli, "stability WORLD|SCENE [--margin load|push|tilt] [--body BODY] "
-			     "[--direction X,Y,Z] [--sides N] [--touch M] [--limit N] [--lowest]");
+			cli, "stability WORLD|SCENE [--margin load|push|tilt [--body BODY] "
+			     "[--direction X,Y,Z]] [--sides N] [--touch M] [--limit N] [--lowest]");
 	if (cli_names_file(cli))
 		return ask_cairnd(cli);
 	if (!read_question(cli, &query) || !cli_options_known(cli) || !cli_join(cli, &world) ||

@@ -51,8 +51,36 @@ static bool take_role(struct cli *cli, enum wire_role fallback, enum wire_role *
 {
 	const char *name = cli_option(cli, "role", 0);
 	*role = fallback;
-	return name == NULL ||
-	       (wire_role_parse(wire_text(name), role) == STATUS_OK && *role != WIRE_ROLE_NOBODY);
+	if (name == NULL ||
+	    (wire_role_parse(wire_text(name), role) == STATUS_OK && *role != WIRE_ROLE_NOBODY))
+		return true;
+	reason_set(&cli->why, STATUS_RANGE, -1, "role",
+		   "--role %.40s: it must be observer, player, controller or admin", name);
+	return false;
+}
+
+/* Whether a line of the file can have the name as one word. */
+static bool check_name(struct cli *cli, const char *what, const char *name)
+{
+	size_t bytes = strlen(name), good = 0;
+	while (good < bytes && name[good] > ' ' && name[good] <= '~' &&
+	       strchr("\"\\#", name[good]) == NULL)
+		good++;
+	if (bytes > 0 && good == bytes && bytes <= WIRE_NAME_MAX)
+		return true;
+	reason_set(&cli->why, STATUS_RANGE, -1, what,
+		   "%s is '%.64s': it must be 1 to %d printable ASCII characters without blanks, "
+		   "'\"', '\\' and '#'",
+		   what, name, WIRE_NAME_MAX);
+	return false;
+}
+
+static int refuse_worlds(struct cli *cli, const char *world)
+{
+	reason_set(&cli->why, STATUS_LIMIT, -1, "world",
+		   "--world %.64s is one world too many: a token names at most %d", world,
+		   TOKEN_WORLDS_MAX);
+	return cli_fail(cli);
 }
 
 static int make_bearer(struct cli *cli, const char *path)
@@ -61,9 +89,8 @@ static int make_bearer(struct cli *cli, const char *path)
 	char token[64] = TOKEN_BEARER_PREFIX, digits[2 * SHA256_BYTES + 1], line[LINE_BYTES];
 	const char *name = cli->operands[1], *world;
 	enum wire_role role;
-	if (!take_role(cli, WIRE_ROLE_OBSERVER, &role))
-		return fail_with(cli, "role",
-				 "--role must be observer, player, controller or admin");
+	if (!take_role(cli, WIRE_ROLE_OBSERVER, &role) || !check_name(cli, "NAME", name))
+		return cli_fail(cli);
 	if (!draw_random(secret, sizeof secret))
 		return fail_with(cli, "token", "the system gives no random bytes");
 	token_encode(secret, sizeof secret, token + strlen(TOKEN_BEARER_PREFIX));
@@ -71,9 +98,13 @@ static int make_bearer(struct cli *cli, const char *path)
 	put_hex(hash, sizeof hash, digits);
 	int used = snprintf(line, sizeof line, "bearer %.64s %s %s", name, wire_role_name(role),
 			    digits);
-	for (uint32_t i = 0; i < TOKEN_WORLDS_MAX && (world = cli_option(cli, "world", i)) != NULL;
-	     i++)
+	for (uint32_t i = 0; (world = cli_option(cli, "world", i)) != NULL; i++) {
+		if (i == TOKEN_WORLDS_MAX)
+			return refuse_worlds(cli, world);
+		if (!check_name(cli, "--world", world))
+			return cli_fail(cli);
 		used += snprintf(line + used, sizeof line - (size_t)used, " %.64s", world);
+	}
 	snprintf(line + used, sizeof line - (size_t)used, "\n");
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
@@ -87,15 +118,12 @@ static int make_key(struct cli *cli, const char *path)
 {
 	uint8_t secret[SECRET_BYTES];
 	char digits[2 * SECRET_BYTES + 1], line[LINE_BYTES];
-	uint64_t id;
+	uint32_t id;
 	enum wire_role role;
-	if (!cli_count(cli, cli->operands[1], "ID", &id))
+	if (!cli_u32(cli, cli->operands[1], "ID", &id))
 		return cli_fail(cli);
-	if (id > UINT32_MAX)
-		return fail_with(cli, "ID", "ID is above the limit of 4294967295");
 	if (!take_role(cli, WIRE_ROLE_PLAYER, &role))
-		return fail_with(cli, "role",
-				 "--role must be observer, player, controller or admin");
+		return cli_fail(cli);
 	if (!draw_random(secret, sizeof secret))
 		return fail_with(cli, "token", "the system gives no random bytes");
 	if (!cli_options_known(cli))
@@ -132,35 +160,44 @@ static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_M
 	return bytes;
 }
 
+static int refuse_key(struct cli *cli, const char *path, uint32_t id)
+{
+	reason_set(&cli->why, STATUS_RANGE, -1, "ID",
+		   "ID is %u: %.60s has no key with it; `cairn token key %u --file FILE` makes one",
+		   (unsigned)id, path, (unsigned)id);
+	return cli_fail(cli);
+}
+
 static int make_connect(struct cli *cli, const char *path)
 {
 	struct connect_token token = { .worlds = { "" } };
 	uint8_t secret[TOKEN_KEY_MAX];
 	char text[TOKEN_TEXT_MAX + 1];
 	const char *ttl = cli_option(cli, "ttl", 0), *world;
-	uint64_t id, seconds = TTL_S;
-	if (!cli_count(cli, cli->operands[1], "ID", &id) ||
-	    (ttl != NULL && !cli_count(cli, ttl, "ttl", &seconds)))
+	uint32_t id, seconds = TTL_S;
+	if (!cli_u32(cli, cli->operands[1], "ID", &id) ||
+	    (ttl != NULL && !cli_u32(cli, ttl, "ttl", &seconds)))
 		return cli_fail(cli);
 	if (!take_role(cli, WIRE_ROLE_PLAYER, &token.role))
-		return fail_with(cli, "role",
-				 "--role must be observer, player, controller or admin");
+		return cli_fail(cli);
 	while ((world = cli_option(cli, "world", token.world_count)) != NULL) {
 		if (token.world_count == TOKEN_WORLDS_MAX)
-			return fail_with(cli, "world", "a token names at most 8 worlds");
+			return refuse_worlds(cli, world);
+		if (!check_name(cli, "--world", world))
+			return cli_fail(cli);
 		snprintf(token.worlds[token.world_count++], WIRE_NAME_MAX + 1, "%s", world);
 	}
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	enum wire_role most = WIRE_ROLE_NOBODY;
-	size_t bytes = find_key(path, (uint32_t)id, secret, &most);
+	size_t bytes = find_key(path, id, secret, &most);
 	if (bytes < TOKEN_KEY_MIN)
-		return fail_with(cli, "ID", "the file of --file has no key with this ID");
+		return refuse_key(cli, path, id);
 	if (token.role > most)
 		return fail_with(
 			cli, "role",
 			"the key does not sign for this role; the highest is in its line of the file");
-	token.key = (uint32_t)id;
+	token.key = id;
 	token.expires_s = (uint64_t)time(NULL) + seconds;
 	if (!draw_random(token.nonce, sizeof token.nonce))
 		return fail_with(cli, "token", "the system gives no random bytes");
@@ -177,7 +214,10 @@ static int show_token(struct cli *cli)
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	if (token_read(wire_text(cli->operands[1]), &token) != STATUS_OK)
-		return fail_with(cli, "token", "TOKEN is not a connect token");
+		return fail_with(
+			cli, "token",
+			"TOKEN is not a connect token, which begins with c1.: make one with "
+			"`cairn token connect`");
 	put_hex(token.nonce, sizeof token.nonce, nonce);
 	uint64_t now = (uint64_t)time(NULL);
 	out_begin(cli);

@@ -72,9 +72,12 @@ static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_l
 	const char *broad_phase = cli_option(cli, "broad-phase", 0);
 	const char *durability = cli_option(cli, "durability", 0);
 	if (rate != NULL) {
-		char *end;
-		uint64_t num = strtoull(rate, &end, 10), den = 1;
-		if (*end == '/' && !cli_count(cli, end + 1, "rate", &den))
+		uint64_t num, den = 1;
+		char head[32];
+		const char *slash = strchr(rate, '/');
+		snprintf(head, sizeof head, "%.*s", (int)strcspn(rate, "/"), rate);
+		if (!cli_count(cli, head, "rate", &num) ||
+		    (slash != NULL && !cli_count(cli, slash + 1, "rate", &den)))
 			return false;
 		wire_pack_string(out, "rate");
 		wire_pack_array(out, 2);

@@ -82,9 +82,16 @@ bool cli_options_known(struct cli *cli)
 	for (uint32_t i = 0; i < cli->option_count; i++) {
 		if (cli->used >> i & 1)
 			continue;
-		reason_set(&cli->why, STATUS_UNKNOWN_PARAMETER, -1, cli->options[i].name,
-			   "--%s is given twice, or has no effect beside the other words",
-			   cli->options[i].name);
+		const char *name = cli->options[i].name;
+		bool twice = false;
+		for (uint32_t k = 0; k < i; k++)
+			twice = twice || strcmp(cli->options[k].name, name) == 0;
+		if (twice)
+			reason_set(&cli->why, STATUS_EXISTS, -1, name,
+				   "--%s is given twice: give it once", name);
+		else
+			reason_set(&cli->why, STATUS_UNKNOWN_PARAMETER, -1, name,
+				   "--%s has no effect beside the other words: leave it out", name);
 		return false;
 	}
 	return true;
@@ -95,7 +102,7 @@ bool cli_number(struct cli *cli, const char *text, const char *what, double *val
 	char *end;
 	*value = strtod(text, &end);
 	if (end == text || *end != '\0')
-		reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is %.70s, which is not a number",
+		reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is %.70s: it must be a number",
 			   what, text);
 	else if (!isfinite(*value))
 		reason_set(&cli->why, STATUS_NOT_FINITE, -1, what, "%s is %.70s: it must be finite",
@@ -118,13 +125,27 @@ bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *va
 	return false;
 }
 
+bool cli_u32(struct cli *cli, const char *text, const char *what, uint32_t *value)
+{
+	uint64_t number;
+	if (!cli_count(cli, text, what, &number))
+		return false;
+	*value = (uint32_t)number;
+	if (number == *value)
+		return true;
+	reason_set(&cli->why, STATUS_RANGE, -1, what, "%s is %.70s: it must be at most 4294967295",
+		   what, text);
+	return false;
+}
+
 bool cli_numbers(struct cli *cli, const char *text, const char *what, double *values,
 		 uint32_t count)
 {
 	if (numbers_text_parse(text, values, count) == (int)count)
 		return true;
 	reason_set(&cli->why, STATUS_TYPE, -1, what,
-		   "%s is not %u finite numbers separated by commas", text, (unsigned)count);
+		   "%s is %.70s: it must be %u finite numbers separated by commas", what, text,
+		   (unsigned)count);
 	return false;
 }
 

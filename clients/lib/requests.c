@@ -362,7 +362,7 @@ enum status cairn_result_status(const struct wire_result *result, struct reason 
 enum status cairn_apply(struct cairn *self, uint32_t world, const struct command *commands,
 			uint32_t count, struct wire_result *result, struct reason *why)
 {
-	uint64_t batch;
+	uint64_t batch = 0;
 	enum status status = cairn_commands(self, world, commands, count, CAIRN_NEXT_TICK,
 					    WIRE_LATE_APPLY, &batch, why);
 	if (status != STATUS_OK)

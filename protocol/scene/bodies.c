@@ -242,7 +242,7 @@ static enum status read_entry(struct compile *self, const struct yaml_node *node
 		body->status = BODY_ANIMATED;
 	if (body->dynamic_friction > body->static_friction)
 		return source_fail(&self->source, node->line, STATUS_RANGE, "dynamic_friction",
-				   "dynamic_friction %g is above static_friction %g",
+				   "dynamic_friction %g is above static_friction %g; lower it",
 				   body->dynamic_friction, body->static_friction);
 	return STATUS_OK;
 }
@@ -497,9 +497,7 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 			name);
 	const struct named_bodies *other = compile_named(self, name);
 	if (other != NULL)
-		return source_fail(&self->source, node->line, STATUS_EXISTS, "name",
-				   "name '%.32s' was already given in line %u", name,
-				   (unsigned)other->line);
+		return compile_refuse_name(self, node->line, name, other->line);
 	if (self->bodies.count == SCENE_NAMES_MAX)
 		return source_fail(&self->source, node->line, STATUS_LIMIT, "name",
 				   "more than %d entries have names, the limit of a file",

@@ -104,7 +104,7 @@ struct pieced_bodies {
 /* The joints of an entry with a name: joints first … first + count − 1. */
 struct named_joints {
 	const char *name; /* borrowed */
-	uint32_t first, count;
+	uint32_t first, count, line;
 };
 /* An axis that is to follow another one, when all joints are made. */
 struct geared_axis {
@@ -206,6 +206,9 @@ MUST_CHECK enum status compile_find_bodies(struct compile *self, const struct ya
 
 /* The bodies whose entry has this name; NULL: none. */
 const struct named_bodies *compile_named(const struct compile *self, const char *name);
+/* EXISTS: refuses a name that another entry has. Both lines are told, with their files where these differ. */
+enum status compile_refuse_name(const struct compile *self, uint32_t line, const char *name,
+				uint32_t other_line);
 /* Adds a name that no bodies have. */
 MUST_CHECK enum status compile_name(struct compile *self, const struct named_bodies *named);
 
@@ -228,7 +231,7 @@ MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct ya
 					   bool both, const char *one, const char *other);
 /* The axis of a word of table gear for a joint type; UINT32_MAX: the type has none. joints.c */
 uint32_t compile_axis_number(uint32_t word, uint32_t type);
-/* The JOINT_GEARs of all joints, after all joints. gears.c */
+/* The JOINT_GEARs of all joints, after all joints; refuses a name of two joints. gears.c */
 MUST_CHECK enum status compile_gears(struct compile *self);
 /* The commands of one axis of a joint, from `node` (the axis' mapping) and its keys: a
  * JOINT_AXIS and, if the motor follows a table, a JOINT_TABLE. `length` is the initial length of

@@ -3,8 +3,8 @@
  *
  * An instance is a copy of its assembly's entries: variables have their values for this instance,
  * names have the instance's name before them, and a key `frame` tells where it is. A name in an
- * entry belongs to the innermost assembly that has a body of this name; names that none has are
- * those of the file.
+ * entry belongs to the innermost assembly that has a body of this name (of a gear's leader: a joint);
+ * names that none has are those of the file.
  * */
 #include "protocol/scene/expand.h"
 
@@ -71,8 +71,8 @@ static const char *instance_name(struct yaml_node *entry)
 	return name != NULL && name->kind == NODE_SCALAR ? name->text : NULL;
 }
 
-enum status names_of_bodies(struct scene_expansion *self, const struct yaml_node *first,
-			    uint32_t count, struct name_set *out)
+enum status names_of_entries(struct scene_expansion *self, const struct yaml_node *first,
+			     uint32_t count, struct name_set *out)
 {
 	*out = (struct name_set){
 		nodes_memory(&self->nodes, MAX_OF(count, 1u) * sizeof *out->items), 0
@@ -194,6 +194,29 @@ enum status expand_rename(struct scene_expansion *self, const struct emplacement
 	return status;
 }
 
+/* The leaders of gears are joints of the same assembly, if that has them. A gear is a key of the joint, or of
+ * the table of one of its axes. */
+static enum status rename_leaders(struct scene_expansion *self, const struct emplacement *placing,
+				  struct yaml_node *entry)
+{
+	for (struct yaml_node *key = entry->first; key != NULL; key = key->next->next) {
+		struct yaml_node *value = key->next;
+		bool gear = strcmp(key->text, "gear") == 0;
+		if (value->kind != NODE_MAP)
+			continue;
+		struct yaml_node *table = gear ? value : node_child(value, "gear");
+		struct yaml_node *leader = table != NULL && table->kind == NODE_MAP
+						   ? node_child(table, "leader")
+						   : NULL;
+		if (leader == NULL || leader->kind != NODE_SCALAR)
+			continue;
+		leader->text = placing_name(self, placing, NAME_JOINT, leader->text);
+		if (leader->text == NULL)
+			return no_memory(self, leader->line);
+	}
+	return STATUS_OK;
+}
+
 static enum status set_frame(struct scene_expansion *self, pose frame, struct yaml_node *entry)
 {
 	pose inner;
@@ -286,6 +309,8 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 			status = rename_keys(self, placing, true, entry);
 		else if (kind == PART_PARTICLES)
 			status = rename_carriers(self, placing, entry);
+		if (status == STATUS_OK && kind == PART_JOINT)
+			status = rename_leaders(self, placing, entry);
 		if (status == STATUS_OK && kind == PART_PARTICLES)
 			status = rename_others(self, placing, entry);
 	}
@@ -334,6 +359,18 @@ static enum status expand_list(struct scene_expansion *self, const struct emplac
 	return status;
 }
 
+/* Before the bodies, because gears of the instances among them may follow these joints. */
+static enum status take_joint_names(struct scene_expansion *self, struct emplacement *placing,
+				    struct scope *scope, struct yaml_node *joints)
+{
+	enum status status = STATUS_OK;
+	for (struct yaml_node *at = joints->first; at != NULL && status == STATUS_OK; at = at->next)
+		status = scope_substitute(scope, &self->nodes, at);
+	return status == STATUS_OK ? names_of_entries(self, joints->first, joints->count,
+						      &placing->names[NAME_JOINT])
+				   : status;
+}
+
 static struct scope *new_scope(struct scene_expansion *self, struct scope *around)
 {
 	struct scope *scope = nodes_memory(&self->nodes, sizeof *scope);
@@ -364,6 +401,8 @@ static enum status expand_instance(struct scene_expansion *self, struct emplacem
 		status = scope_fill(scope, &self->nodes, keys.variables, own_variables, index);
 	if (status == STATUS_OK)
 		status = scope_check(scope);
+	if (status == STATUS_OK && keys.joints != NULL)
+		status = take_joint_names(self, placing, scope, own(keys.joints));
 	if (status == STATUS_OK && keys.bodies != NULL)
 		status = expand_bodies(self, placing, scope, own(keys.bodies), out);
 	if (status == STATUS_OK)
@@ -383,7 +422,7 @@ static enum status find_assembly(struct scene_expansion *self, struct scope *sco
 {
 	char room[64];
 	if (use->kind == NODE_MAP) {
-		*inside = (struct assembly){ "assembly", own(use), scope, false, NULL };
+		*inside = (struct assembly){ "assembly", own(use), use->line, scope, false, NULL };
 		*out = inside;
 		return STATUS_OK;
 	}
@@ -511,8 +550,8 @@ static enum status expand_bodies(struct scene_expansion *self, struct emplacemen
 	if (status != STATUS_OK)
 		return status;
 	if (placing->prefix != NULL)
-		status =
-			names_of_bodies(self, list->first, list->count, &placing->names[NAME_BODY]);
+		status = names_of_entries(self, list->first, list->count,
+					  &placing->names[NAME_BODY]);
 	struct yaml_node *next;
 	for (struct yaml_node *at = list->first; at != NULL && status == STATUS_OK; at = next) {
 		next = at->next;
@@ -529,19 +568,24 @@ static enum status expand_bodies(struct scene_expansion *self, struct emplacemen
 /* ---- files
  * --------------------------------------------------------------------------------------- */
 
+/* A name of a map that an included file has, too, in line `line` of all lines. */
+static enum status refuse_included(const struct scene_expansion *self, const struct yaml_node *key,
+				   uint32_t line)
+{
+	const char *file = source_place(&self->source, &line);
+	return source_fail(&self->source, key->line, STATUS_EXISTS, key->text,
+			   "'%.32s' is also in %.40s:%u; give the include a name", key->text, file,
+			   (unsigned)line);
+}
+
 enum status parts_add(struct scene_expansion *self, struct parts *parts, enum name_kind kind,
 		      struct yaml_node *key, struct yaml_node *value)
 {
 	/* One file has no name twice, so only those of included files are compared. */
 	const struct yaml_node *at = self->documents.count > 0 ? parts->maps[kind].first : NULL;
 	for (; at != NULL; at = at->next->next)
-		if (strcmp(at->text, key->text) == 0) {
-			uint32_t line = at->line;
-			const char *file = source_place(&self->source, &line);
-			return source_fail(&self->source, key->line, STATUS_EXISTS, key->text,
-					   "'%.32s' is also in %.40s:%u; give the include a name",
-					   key->text, file, (unsigned)line);
-		}
+		if (strcmp(at->text, key->text) == 0)
+			return refuse_included(self, key, at->line);
 	node_list_add_pair(&parts->maps[kind], key, value);
 	return STATUS_OK;
 }
@@ -576,13 +620,9 @@ static enum status add_assemblies(struct scene_expansion *self, struct scope *sc
 			return source_no_memory(&self->source);
 		for (const struct assembly *at = out->assemblies; at != NULL; at = at->next)
 			if (strcmp(at->name, key->text) == 0)
-				return source_fail(&self->source, key->line, STATUS_EXISTS,
-						   key->text,
-						   "assembly '%.32s' is also in an included file; "
-						   "give the include a name",
-						   key->text);
-		*assembly =
-			(struct assembly){ key->text, key->next, scope, false, out->assemblies };
+				return refuse_included(self, key, at->line);
+		*assembly = (struct assembly){ key->text, key->next, key->line,
+					       scope,	  false,     out->assemblies };
 		out->assemblies = assembly;
 	}
 	return STATUS_OK;

@@ -18,7 +18,15 @@ enum {
 /* What an entry of a list is. */
 enum part_kind { PART_BODY, PART_JOINT, PART_FIELD, PART_PARTICLES, PART_KINDS };
 /* What a name is of. */
-enum name_kind { NAME_BODY, NAME_MATERIAL, NAME_SHAPE, NAME_PROTOTYPE, NAME_ASSEMBLY, NAME_KINDS };
+enum name_kind {
+	NAME_BODY,
+	NAME_MATERIAL,
+	NAME_SHAPE,
+	NAME_PROTOTYPE,
+	NAME_ASSEMBLY,
+	NAME_JOINT,
+	NAME_KINDS
+};
 
 /* Names without repetition in ascending order, for bsearch. */
 struct name_set {
@@ -38,6 +46,7 @@ struct emplacement {
 struct assembly {
 	const char *name;
 	struct yaml_node *node; /* table assembly */
+	uint32_t line;		/* of its name */
 	struct scope *scope;	/* around it */
 	bool open;		/* an instance of it is being made */
 	struct assembly *next;
@@ -94,9 +103,9 @@ MUST_CHECK enum status expand_rename(struct scene_expansion *self,
 /* `name` with the prefix of the placing that has it in its set; NULL: no memory. */
 const char *placing_name(struct scene_expansion *self, const struct emplacement *placing,
 			 enum name_kind kind, const char *name);
-/* The names of a list's bodies, without indices and without what is in instances. */
-MUST_CHECK enum status names_of_bodies(struct scene_expansion *self, const struct yaml_node *first,
-				       uint32_t count, struct name_set *out);
+/* The names of a list's bodies or joints, without indices and without what is in instances. */
+MUST_CHECK enum status names_of_entries(struct scene_expansion *self, const struct yaml_node *first,
+					uint32_t count, struct name_set *out);
 /* Sorts the names. */
 void name_set_sort(struct name_set *self);
 /* Appends an entry of a map, and refuses a name that it has already. */

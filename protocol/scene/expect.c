@@ -49,9 +49,9 @@ static enum status take_methods(struct compile *self, const struct yaml_node *li
 					   SCENE_METHOD_BYTES - 1);
 		for (uint32_t i = 0; i < out->count; i++)
 			if (strcmp(out->names[i], at->text) == 0)
-				return source_fail(&self->source, at->line, STATUS_EXISTS,
-						   "methods", "method '%.31s' is listed twice",
-						   at->text);
+				return source_fail(
+					&self->source, at->line, STATUS_EXISTS, "methods",
+					"method '%.31s' is listed twice; name it once", at->text);
 		ASSERT(out->count < SCENE_METHODS_MAX);
 		snprintf(out->names[out->count++], SCENE_METHOD_BYTES, "%s", at->text);
 	}
@@ -146,8 +146,8 @@ static enum status take_limits(struct compile *self, const struct yaml_node *nod
 	out->most = value ? keys->value + keys->within : (most ? keys->at_most : __builtin_inf());
 	if (out->least > out->most)
 		return source_fail(&self->source, node_find(node, "at_most")->line, STATUS_RANGE,
-				   "at_most", "at_most %g is below at_least %g", out->most,
-				   out->least);
+				   "at_most", "at_most %g is below at_least %g; give a larger one",
+				   out->most, out->least);
 	return STATUS_OK;
 }
 
@@ -183,8 +183,8 @@ static enum status compile_expectation(struct compile *self, const struct yaml_n
 				   MEASURES[keys.measure]);
 	if (out.from > out.until)
 		return source_fail(&self->source, node_find(node, "until")->line, STATUS_RANGE,
-				   "until", "until %u is before from %u", (unsigned)out.until,
-				   (unsigned)out.from);
+				   "until", "until %u is before from %u; give a later one",
+				   (unsigned)out.until, (unsigned)out.from);
 	status = take_bodies(self, node, &keys, &out);
 	if (status == STATUS_OK)
 		status = take_limits(self, node, &keys, &out);

@@ -14,44 +14,42 @@ static int compare_names(const void *a, const void *b, void *context)
 		      ((const struct named_joints *)b)->name);
 }
 
-/* Sorts the names; those that are equal stay in the order of their joints. */
+/* Sorts the names, and refuses one that two entries have. Equal ones stay in the order of their joints. */
 static enum status sort_names(struct compile *self)
 {
 	uint32_t count = self->named_joints.count;
+	struct named_joints *items = self->named_joints.items;
 	struct named_joints *scratch = heap_alloc(MAX_OF(count, 1u) * sizeof *scratch);
 	if (scratch == NULL)
 		return source_no_memory(&self->source);
-	sort_items(self->named_joints.items, scratch, count, sizeof *scratch, compare_names, NULL);
+	sort_items(items, scratch, count, sizeof *scratch, compare_names, NULL);
 	heap_free(scratch);
+	for (uint32_t i = 1; i < count; i++)
+		if (strcmp(items[i - 1].name, items[i].name) == 0)
+			return compile_refuse_name(self, items[i].line, items[i].name,
+						   items[i - 1].line);
 	return STATUS_OK;
 }
 
-/* Below 0, 0, above 0: the entry's name comes before the name of `bytes` characters, is it, comes after. */
-static int compare_to(const struct named_joints *entry, const char *name, size_t bytes)
-{
-	int order = strncmp(entry->name, name, bytes);
-	return order != 0 ? order : entry->name[bytes] != '\0';
-}
-
-/* The joints that NAME stands for, seen from joint number `from`: the last up to it, else the first; NULL:
- * no joint has the name. */
+/* The joints of the entry whose name is the first `bytes` characters; NULL: no joint has the name. */
 static const struct named_joints *find_name(const struct compile *self, const char *name,
-					    size_t bytes, uint32_t from)
+					    size_t bytes)
 {
 	const struct named_joints *items = self->named_joints.items;
 	uint32_t low = 0, high = self->named_joints.count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = compare_to(&items[middle], name, bytes);
-		if (order < 0 || (order == 0 && items[middle].first <= from))
+		int order = strncmp(items[middle].name, name, bytes);
+		if (order == 0)
+			order = items[middle].name[bytes] != '\0';
+		if (order == 0)
+			return &items[middle];
+		if (order < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low > 0 && compare_to(&items[low - 1], name, bytes) == 0)
-		return &items[low - 1];
-	bool later = low < self->named_joints.count && compare_to(&items[low], name, bytes) == 0;
-	return later ? &items[low] : NULL;
+	return NULL;
 }
 
 /* The number of the joint that the leader's name stands for. */
@@ -60,10 +58,11 @@ static enum status find_leader(struct compile *self, const struct geared_axis *g
 {
 	const char *bracket = strchr(text, '[');
 	size_t bytes = bracket != NULL ? (size_t)(bracket - text) : strlen(text);
-	const struct named_joints *joints = find_name(self, text, bytes, geared->joint);
+	const struct named_joints *joints = find_name(self, text, bytes);
 	if (joints == NULL)
 		return source_fail(&self->source, geared->node->line, STATUS_MISSING, "leader",
-				   "no joint has the name '%.*s'", (int)bytes, text);
+				   "no joint has the name '%.*s'; give the name of one", (int)bytes,
+				   text);
 	uint32_t index = 0;
 	if (bracket != NULL) {
 		char *end;
@@ -146,9 +145,7 @@ static enum status compile_gear(struct compile *self, const struct geared_axis *
 
 enum status compile_gears(struct compile *self)
 {
-	if (self->geared.count == 0)
-		return STATUS_OK;
-	enum status status = sort_names(self);
+	enum status status = self->named_joints.count > 0 ? sort_names(self) : STATUS_OK;
 	for (uint32_t i = 0; i < self->geared.count && status == STATUS_OK; i++)
 		status = compile_gear(self, &self->geared.items[i]);
 	return status;

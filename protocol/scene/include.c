@@ -172,8 +172,12 @@ static enum status take_names(struct scene_expansion *self, const struct parts *
 	struct name_set *assemblies = &placing->names[NAME_ASSEMBLY];
 	uint32_t count = 1;
 	enum status status =
-		names_of_bodies(self, parts->lists[PART_BODY].first, parts->lists[PART_BODY].count,
-				&placing->names[NAME_BODY]);
+		names_of_entries(self, parts->lists[PART_BODY].first, parts->lists[PART_BODY].count,
+				 &placing->names[NAME_BODY]);
+	if (status == STATUS_OK)
+		status = names_of_entries(self, parts->lists[PART_JOINT].first,
+					  parts->lists[PART_JOINT].count,
+					  &placing->names[NAME_JOINT]);
 	for (enum name_kind kind = NAME_MATERIAL; kind <= NAME_PROTOTYPE && status == STATUS_OK;
 	     kind++)
 		status = names_of_map(self, &parts->maps[kind], &placing->names[kind]);

@@ -51,8 +51,9 @@ static enum status read_limits(const struct axis *self, const struct axis_keys *
 		return status;
 	if (!(limits[0] <= limits[1]))
 		return source_fail(source, list->line, STATUS_RANGE, name,
-				   "the lower value of %s, %g, is above the upper value, %g", name,
-				   limits[0], limits[1]);
+				   "the lower value of %s, %g, is above the upper value, %g; give "
+				   "the lower one first",
+				   name, limits[0], limits[1]);
 	self->out->lower = limits[0] * (degrees ? RADIANS_PER_DEGREE : 1);
 	self->out->upper = limits[1] * (degrees ? RADIANS_PER_DEGREE : 1);
 	return STATUS_OK;

@@ -449,12 +449,12 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 }
 
 /* Notes the name of the next `count` joints, by which gears find them. */
-static enum status note_name(struct compile *self, const char *name, uint32_t count)
+static enum status note_name(struct compile *self, const char *name, uint32_t count, uint32_t line)
 {
 	if (ARRAY_RESERVE(&self->named_joints, self->named_joints.count + 1u) != STATUS_OK)
 		return source_no_memory(&self->source);
 	self->named_joints.items[self->named_joints.count++] =
-		(struct named_joints){ name, self->joint_commands.count, count };
+		(struct named_joints){ name, self->joint_commands.count, count, line };
 	return STATUS_OK;
 }
 
@@ -480,7 +480,7 @@ static enum status compile_joint(struct compile *self, const struct yaml_node *n
 		status = read_frame(self, &entry, &frame);
 	uint32_t count = MAX_OF(entry.a.count, entry.b.count);
 	if (status == STATUS_OK && entry.keys.name != NULL)
-		status = note_name(self, entry.keys.name, count);
+		status = note_name(self, entry.keys.name, count, node_find(node, "name")->line);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		status = make_joint(self, &entry, i, frame);
 	return status;

@@ -476,6 +476,7 @@ static enum status compile_list(struct compile *self, const struct yaml_node *li
  * none). */
 struct named_system {
 	const char *name; /* borrowed from the document */
+	uint32_t line;	  /* of it */
 	int64_t number;
 	const struct yaml_node *trail, *meets;
 };
@@ -538,7 +539,8 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_interact(self, keys.interact, system);
 	if (status == STATUS_OK && keys.split != NULL)
 		status = compile_split(self, keys.split, system);
-	*out = (struct named_system){ keys.name, system, keys.trail, keys.meets };
+	*out = (struct named_system){ keys.name, node_find(node, "name")->line, system, keys.trail,
+				      keys.meets };
 	return status;
 }
 
@@ -550,8 +552,10 @@ static const struct named_system *find_named(struct compile *self, uint32_t line
 	for (uint32_t i = 0; i < count; i++)
 		if (strcmp(systems[i].name, name) == 0)
 			return &systems[i];
-	*status = source_fail(&self->source, line, STATUS_UNKNOWN_PARTICLES, "system",
-			      "system %s of %s is the name of no particle system", name, table);
+	*status = source_fail(
+		&self->source, line, STATUS_UNKNOWN_PARTICLES, "system",
+		"system '%.31s' of %s is the name of no particle system; give that of one", name,
+		table);
 	return NULL;
 }
 
@@ -620,7 +624,12 @@ enum status compile_particles(struct compile *self, const struct yaml_node *syst
 		if (count == SYSTEMS_MAX)
 			return source_fail(&self->source, at->line, STATUS_LIMIT, "particles",
 					   "particles has more than %u systems", SYSTEMS_MAX);
-		status = compile_system(self, at, &named[count++]);
+		status = compile_system(self, at, &named[count]);
+		for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+			if (strcmp(named[i].name, named[count].name) == 0)
+				status = compile_refuse_name(self, named[count].line,
+							     named[count].name, named[i].line);
+		count++;
 	}
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		if (named[i].trail != NULL)

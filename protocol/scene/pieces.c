@@ -93,12 +93,13 @@ static enum status check_place(struct compile *self, const struct yaml_node *nod
 	for (uint32_t i = first; i < self->piece_sets.count; i++)
 		if (self->piece_sets.items[i].piece == set->piece &&
 		    self->piece_sets.items[i].patch == set->patch)
-			return source_fail(&self->source, node->line, STATUS_EXISTS, "piece",
-					   "piece %u, patch %u is in the list twice",
-					   (unsigned)set->piece, (unsigned)set->patch);
+			return source_fail(
+				&self->source, node->line, STATUS_EXISTS, "piece",
+				"piece %u, patch %u is in the list twice; give it one entry",
+				(unsigned)set->piece, (unsigned)set->patch);
 	if (set->dynamic_friction > set->static_friction)
 		return source_fail(&self->source, node->line, STATUS_RANGE, "dynamic_friction",
-				   "dynamic_friction %g is above static_friction %g",
+				   "dynamic_friction %g is above static_friction %g; lower it",
 				   set->dynamic_friction, set->static_friction);
 	if (set->own == 0)
 		return source_fail(

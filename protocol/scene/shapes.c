@@ -282,9 +282,9 @@ static enum status check_patch_names(struct compile *self, const struct yaml_nod
 		for (const struct yaml_node *before = list->first; before != at;
 		     before = before->next)
 			if (strcmp(before->text, at->text) == 0)
-				return source_fail(&self->source, at->line, STATUS_EXISTS,
-						   "patches", "'%.32s' is in the list twice",
-						   at->text);
+				return source_fail(
+					&self->source, at->line, STATUS_EXISTS, "patches",
+					"'%.32s' is in the list twice; name it once", at->text);
 	}
 	return STATUS_OK;
 }

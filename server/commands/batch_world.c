@@ -14,13 +14,15 @@ enum status batch_world_set(struct world *world, const char *text, struct reason
 	const char *equals = strchr(text, '=');
 	size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
 	if (bytes == 0 || bytes >= sizeof command.parameter.name.text)
-		return reason_set(why, STATUS_RANGE, -1, "set", "\"%s\" must be KEY=VALUE", text);
+		return reason_set(why, STATUS_RANGE, -1, "set",
+				  "--set: \"%.80s\" must be KEY=VALUE, such as sleep.enabled=0",
+				  text);
 	memcpy(command.parameter.name.text, text, bytes);
 	char *end;
 	command.parameter.value = strtod(equals + 1, &end);
 	if (end == equals + 1 || *end != '\0')
-		return reason_set(why, STATUS_TYPE, -1, "set", "\"%s\": the value must be a number",
-				  text);
+		return reason_set(why, STATUS_TYPE, -1, "set",
+				  "--set: \"%.80s\": the value must be a number", text);
 	struct batch batch = { .number = 1, .commands = &command, .count = 1 };
 	struct batch_result result;
 	enum status status = world_apply(world, &batch, 1, &result);
@@ -29,6 +31,35 @@ enum status batch_world_set(struct world *world, const char *text, struct reason
 	if (result.status != STATUS_OK)
 		return reason_set(why, result.status, -1, "set", "%s: %s", text, result.why.text);
 	return STATUS_OK;
+}
+
+enum status batch_methods_read(const char *text, struct scene_methods *out, struct reason *why)
+{
+	out->count = 0;
+	for (const char *at = text;; at++) {
+		size_t bytes = strcspn(at, ",");
+		if (bytes == 0 || bytes >= SCENE_METHOD_BYTES)
+			return reason_set(why, STATUS_TYPE, -1, "methods",
+					  "--methods: \"%.80s\" must be names separated by commas, "
+					  "such as lcp,gauss",
+					  text);
+		if (out->count == SCENE_METHODS_MAX)
+			return reason_set(why, STATUS_LIMIT, -1, "methods",
+					  "--methods: \"%.80s\" has more than %d names; leave some "
+					  "out",
+					  text, SCENE_METHODS_MAX);
+		for (uint32_t i = 0; i < out->count; i++)
+			if (strlen(out->names[i]) == bytes &&
+			    strncmp(out->names[i], at, bytes) == 0)
+				return reason_set(why, STATUS_EXISTS, -1, "methods",
+						  "--methods: %s is in \"%.80s\" twice; name each "
+						  "method once",
+						  out->names[i], text);
+		snprintf(out->names[out->count++], SCENE_METHOD_BYTES, "%.*s", (int)bytes, at);
+		at += bytes;
+		if (*at == '\0')
+			return STATUS_OK;
+	}
 }
 
 /* N or N/D. */

@@ -23,6 +23,11 @@ MUST_CHECK enum status batch_world_make(const struct batch_scene *from, struct s
 					struct scene **scene, struct world **world,
 					struct reason *why);
 
+/* The names of --methods, "A,B,C". TYPE: an empty or long name; LIMIT: too many; EXISTS: one twice. Whether
+ * there is such a method is not asked. */
+MUST_CHECK enum status batch_methods_read(const char *text, struct scene_methods *out,
+					  struct reason *why);
+
 /* Sets a parameter of a world: KEY=VALUE. */
 MUST_CHECK enum status batch_world_set(struct world *world, const char *text, struct reason *why);
 

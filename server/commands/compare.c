@@ -260,34 +260,18 @@ static enum status make_run(struct comparison *self, struct compare_run *run,
 static enum status take_methods(struct comparison *self, const struct options *options,
 				const struct scene *scene, struct reason *why)
 {
-	const char *at = options->compare_methods;
-	if (at == NULL) {
-		const struct scene_methods *methods = &scene->compare.methods;
-		for (uint32_t i = 0; i < methods->count; i++)
-			memcpy(self->runs[self->count++].method, methods->names[i],
-			       SCENE_METHOD_BYTES);
-		if (methods->count == 0)
-			snprintf(self->runs[self->count++].method, SCENE_METHOD_BYTES, "%s",
-				 scene->world.method[0] != '\0' ? scene->world.method
-								: "soft-step");
-		return STATUS_OK;
-	}
-	for (;;) {
-		size_t bytes = strcspn(at, ",");
-		if (bytes == 0 || bytes >= SCENE_METHOD_BYTES)
-			return reason_set(why, STATUS_TYPE, -1, "methods",
-					  "--methods: \"%.80s\" must be names separated by commas",
-					  options->compare_methods);
-		if (self->count == SCENE_METHODS_MAX)
-			return reason_set(why, STATUS_LIMIT, -1, "methods",
-					  "--methods: at most %d methods are compared",
-					  SCENE_METHODS_MAX);
-		snprintf(self->runs[self->count++].method, SCENE_METHOD_BYTES, "%.*s", (int)bytes,
-			 at);
-		if (at[bytes] == '\0')
-			return STATUS_OK;
-		at += bytes + 1;
-	}
+	struct scene_methods methods = scene->compare.methods;
+	enum status status = STATUS_OK;
+	if (options->compare_methods != NULL)
+		status = batch_methods_read(options->compare_methods, &methods, why);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < methods.count; i++)
+		memcpy(self->runs[self->count++].method, methods.names[i], SCENE_METHOD_BYTES);
+	if (methods.count == 0)
+		snprintf(self->runs[self->count++].method, SCENE_METHOD_BYTES, "%s",
+			 scene->world.method[0] != '\0' ? scene->world.method : "soft-step");
+	return STATUS_OK;
 }
 
 static const struct compare_run *reference(const struct comparison *self)

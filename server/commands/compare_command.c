@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/base/output_name.h"
 #include "server/commands/compare.h"
 
 int compare_command(const struct options *options)
 {
 	static struct comparison comparison;
 	struct reason why = { 0 };
-	enum status status = comparison_make(&comparison, options, &why);
+	enum status status = output_name_check(options->compare_plot, "plot", "SVG", ".svg", &why);
+	if (status == STATUS_OK)
+		status = comparison_make(&comparison, options, &why);
 	if (status == STATUS_OK && options->compare_plot != NULL)
 		status = compare_plot(&comparison, options->compare_plot, &why);
 	int result = COMPARE_FAILED;

@@ -5,69 +5,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/base/output_name.h"
 #include "server/base/parallel.h"
 #include "server/commands/batch_world.h"
+#include "server/commands/command_words.h"
 #include "server/commands/film_svg.h"
 #include "server/past/past.h"
 
 #define RECORDING_ENDING ".cairn"
 /* Pictures of an animation in a second of the world, if --every does not say otherwise. */
-enum { PICTURES_A_SECOND = 30, METHOD_BYTES = 32 };
+enum { PICTURES_A_SECOND = 30, PICTURES_OF_STRIP = 4, TICKS_OF_SCENE = 60 };
+_Static_assert((int)FILM_SHEET_MAX >= (int)SCENE_METHODS_MAX, "a film for each method");
 
 struct drawing {
 	const struct options *options;
 	struct film films[FILM_SHEET_MAX];
-	char methods[FILM_SHEET_MAX][METHOD_BYTES]; /* "": the scene's */
+	struct scene_methods methods; /* none: the scene's */
 	uint32_t count;
 	struct stability_view forces;
 	bool has_forces;
 };
 
-static bool is_recording(const char *path)
-{
-	size_t bytes = strlen(path), ending = strlen(RECORDING_ENDING);
-	return bytes > ending && strcmp(path + bytes - ending, RECORDING_ENDING) == 0;
-}
-
 /* The first state of the first film. */
 static enum status find_forces(struct drawing *self, const struct world *world, struct reason *why)
 {
 	struct stability_query query = { .sides = 8, .direction = { 1, 0, 0 } };
-	const char *touch = self->options->draw_touch;
-	char *end;
 	if (!self->options->draw_forces || self->has_forces)
 		return STATUS_OK;
-	query.touch = strtod(touch, &end);
-	if (*end != '\0' || end == touch)
-		return reason_set(why, STATUS_TYPE, -1, "touch", "--touch: \"%.40s\" is no number",
-				  touch);
-	enum status status = world_stability(world, &query, &self->forces, why);
+	enum status status = real_read(self->options->draw_touch, "touch", 0, LENGTH_MAX, "m",
+				       &query.touch, why);
+	if (status == STATUS_OK)
+		status = world_stability(world, &query, &self->forces, why);
 	self->has_forces = status == STATUS_OK;
 	return status;
 }
 
 /* ---- scenes ------------------------------------------------------------------------------------ */
 
-/* Splits "A,B,C". Without methods there is one film, under the scene's. */
+/* Without methods there is one film, under the scene's. */
 static enum status read_methods(struct drawing *self, struct reason *why)
 {
 	const char *text = self->options->draw_methods;
-	self->count = text == NULL;
-	while (text != NULL && *text != '\0') {
-		size_t length = strcspn(text, ",");
-		if (self->count == FILM_SHEET_MAX)
-			return reason_set(why, STATUS_LIMIT, -1, "methods",
-					  "--methods: at most %d can be drawn", FILM_SHEET_MAX);
-		if (length == 0 || length >= METHOD_BYTES)
-			return reason_set(
-				why, STATUS_UNKNOWN_METHOD, -1, "methods",
-				"--methods: \"%.40s\" is no list of methods, as lcp,gauss", text);
-		memcpy(self->methods[self->count++], text, length);
-		text += length + (text[length] == ',');
-	}
-	return self->count > 0 ? STATUS_OK
-			       : reason_set(why, STATUS_MISSING, -1, "methods",
-					    "--methods: name at least one, as lcp,gauss");
+	self->count = 1;
+	if (text == NULL)
+		return STATUS_OK;
+	enum status status = batch_methods_read(text, &self->methods, why);
+	self->count = status == STATUS_OK ? self->methods.count : 0;
+	return status;
 }
 
 static uint64_t picture_distance(const struct options *options, const struct world *world)
@@ -83,10 +67,12 @@ static enum status film_world(struct drawing *self, struct film *film, struct wo
 			      struct reason *why)
 {
 	uint64_t every = picture_distance(self->options, world);
+	uint64_t ticks = self->options->draw_ticks == DRAW_TICKS_OPEN ? TICKS_OF_SCENE
+								      : self->options->draw_ticks;
 	enum status status = find_forces(self, world, why);
 	if (status == STATUS_OK)
 		status = film_add(film, world, why);
-	for (uint64_t tick = 1; tick <= self->options->draw_ticks && status == STATUS_OK; tick++) {
+	for (uint64_t tick = 1; tick <= ticks && status == STATUS_OK; tick++) {
 		status = world_step(world, &parallel_serial, why);
 		if (status == STATUS_OK && tick % every == 0)
 			status = film_add(film, world, why);
@@ -97,14 +83,14 @@ static enum status film_world(struct drawing *self, struct film *film, struct wo
 static enum status film_scene(struct drawing *self, uint32_t number, struct reason *why)
 {
 	const struct options *options = self->options;
-	const char *method = self->methods[number];
+	const char *method = number < self->methods.count ? self->methods.names[number] : NULL;
 	struct shape_library book;
 	struct scene *scene;
 	struct world *world;
 	shape_library_init(&book);
 	enum status status =
 		batch_world_make(&(struct batch_scene){ .path = options->operands.items[0],
-							.method = *method != '\0' ? method : NULL,
+							.method = method,
 							.set = &options->draw_set,
 							.let = &options->draw_let },
 				 &book, &scene, &world, why);
@@ -129,35 +115,19 @@ static enum status visit_state(void *context, const struct world *world,
 	return status == STATUS_OK ? film_add(&self->films[0], world, why) : status;
 }
 
-static enum status read_tick(const char *text, const char *option, uint64_t *tick,
-			     struct reason *why)
-{
-	char *end;
-	*tick = strtoull(text, &end, 10);
-	if (end == text || *end != '\0' || text[0] == '-' || *tick > (UINT64_C(1) << 53))
-		return reason_set(why, STATUS_RANGE, -1, option,
-				  "--%s: \"%.40s\" must be a whole number within 0 and 2^53",
-				  option, text);
-	return STATUS_OK;
-}
-
 static enum status film_recording(struct drawing *self, struct reason *why)
 {
 	const struct options *options = self->options;
 	struct past_range range = { .epoch = (uint32_t)options->draw_epoch,
-				    .every = MAX_OF(options->draw_every, 1u),
-				    .has_from = options->draw_from != NULL,
-				    .has_to = options->draw_to != NULL };
-	enum status status = STATUS_OK;
-	if (options->draw_methods != NULL || options->draw_set.count > 0)
+				    .every = MAX_OF(options->draw_every, 1u) };
+	if (options->draw_methods != NULL || options->draw_set.count > 0 ||
+	    options->draw_let.count > 0 || options->draw_ticks != DRAW_TICKS_OPEN)
 		return reason_set(
 			why, STATUS_UNSUPPORTED, -1, "methods",
-			"--methods and --set are for scenes; what a recording holds has happened");
+			"--methods, --set, --let and --ticks are for scenes; a recording is drawn from "
+			"--from to --to");
 	self->count = 1;
-	if (range.has_from)
-		status = read_tick(options->draw_from, "from", &range.from, why);
-	if (status == STATUS_OK && range.has_to)
-		status = read_tick(options->draw_to, "to", &range.to, why);
+	enum status status = tick_range_read(options->draw_from, options->draw_to, &range, why);
 	if (status == STATUS_OK)
 		status = past_play_file(options->operands.items[0], &range, visit_state, self, why);
 	if (status == STATUS_OK && self->films[0].pictures.count == 0)
@@ -170,7 +140,7 @@ static enum status film_recording(struct drawing *self, struct reason *why)
 static enum status make_films(struct drawing *self, struct reason *why)
 {
 	const struct options *options = self->options;
-	if (is_recording(options->operands.items[0]))
+	if (output_name_ends(options->operands.items[0], RECORDING_ENDING))
 		return film_recording(self, why);
 	if (options->draw_from != NULL || options->draw_to != NULL || options->draw_epoch != 0)
 		return reason_set(
@@ -187,13 +157,15 @@ static void print_films(const struct drawing *self)
 {
 	struct film_sheet sheet = {
 		.count = self->count,
-		.pictures = (uint32_t)self->options->draw_pictures,
+		.pictures = self->options->draw_pictures > 0
+				    ? (uint32_t)self->options->draw_pictures
+				    : PICTURES_OF_STRIP,
 		.width = (double)self->options->draw_width,
 		.forces = self->has_forces ? &self->forces : NULL,
 	};
 	for (uint32_t i = 0; i < self->count; i++) {
 		sheet.films[i] = &self->films[i];
-		sheet.labels[i] = self->methods[i][0] != '\0' ? self->methods[i] : NULL;
+		sheet.labels[i] = i < self->methods.count ? self->methods.names[i] : NULL;
 	}
 	if (self->options->draw_animate)
 		film_svg_animation(&sheet, stdout);

@@ -5,6 +5,7 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/base/output_name.h"
 #include "server/commands/export.h"
 
 /* ---- shared -------------------------------------------------------------------------------------- */
@@ -227,12 +228,6 @@ const struct export_ops export_json = { nothing, state_json, nothing, release_ro
 
 /* ---- writing a file ------------------------------------------------------------------------------ */
 
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t length = strlen(path), bytes = strlen(ending);
-	return length > bytes && strcmp(path + length - bytes, ending) == 0;
-}
-
 static struct export_sink *make_rows(const struct export_ops *ops)
 {
 	struct export_sink *sink = heap_alloc_zero(sizeof *sink);
@@ -243,15 +238,15 @@ static struct export_sink *make_rows(const struct export_ops *ops)
 
 enum status export_sink_create(const char *path, struct export_sink **out, struct reason *why)
 {
-	if (ends_with(path, ".csv"))
+	if (output_name_ends(path, ".csv"))
 		*out = make_rows(&export_csv);
-	else if (ends_with(path, ".npy"))
+	else if (output_name_ends(path, ".npy"))
 		*out = make_rows(&export_npy);
-	else if (ends_with(path, ".json"))
+	else if (output_name_ends(path, ".json"))
 		*out = make_rows(&export_json);
-	else if (ends_with(path, ".mcap"))
+	else if (output_name_ends(path, ".mcap"))
 		*out = export_mcap_create();
-	else if (ends_with(path, ".sqlite"))
+	else if (output_name_ends(path, ".sqlite"))
 		*out = export_sqlite_create();
 	else
 		return reason_set(why, STATUS_RANGE, -1, "export",
@@ -279,7 +274,7 @@ static enum status open_export(struct export_sink *self, struct reason *why)
 		return reason_set(why, STATUS_EXISTS, -1, "export",
 				  "%.100s exists already: remove it, or choose another name",
 				  self->path);
-	if (self->ops->release != release_rows && ends_with(self->path, ".sqlite"))
+	if (self->ops->release != release_rows && output_name_ends(self->path, ".sqlite"))
 		return STATUS_OK;
 	self->file = fopen(self->path, "wb");
 	return self->file != NULL ? STATUS_OK : export_failed(STATUS_IO, why);

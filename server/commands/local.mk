@@ -4,6 +4,8 @@ cairnd_SOURCES += \
 	server/commands/check_files.h \
 	server/commands/batch_world.c \
 	server/commands/batch_world.h \
+	server/commands/command_words.c \
+	server/commands/command_words.h \
 	server/commands/compare.c \
 	server/commands/compare.h \
 	server/commands/compare_command.c \

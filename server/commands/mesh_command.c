@@ -10,6 +10,8 @@
 #include "protocol/scene/mesh.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/base/output_name.h"
+#include "server/commands/command_words.h"
 #include "server/commands/mesh_command.h"
 #include "server/engine/engine.h"
 #include "server/engine/solids.h"
@@ -363,11 +365,14 @@ static enum status write_files(const struct job *job, struct reason *why)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool parse_number(const char *text, double most, double *value)
+static enum status check_names(const struct options *options, struct reason *why)
 {
-	char *end;
-	*value = strtod(text, &end);
-	return end != text && *end == '\0' && *value >= 0 && *value <= most;
+	enum status status = output_name_check(options->mesh_hull, "hull", "OBJ", ".obj", why);
+	if (status == STATUS_OK)
+		status = output_name_check(options->mesh_parts, "parts", "OBJ", ".obj", why);
+	return status == STATUS_OK
+		       ? output_name_check(options->mesh_surface, "surface", "OBJ", ".obj", why)
+		       : status;
 }
 
 static enum status read_mesh(struct job *job, struct reason *why)
@@ -375,14 +380,12 @@ static enum status read_mesh(struct job *job, struct reason *why)
 	const char *path = job->options->operands.items[0], *slash = strrchr(path, '/');
 	struct source source = { .file = path, .why = why };
 	char base[4096] = ".";
-	if (!parse_number(job->options->mesh_weld, 1, &job->weld))
-		return reason_set(why, STATUS_RANGE, -1, "weld",
-				  "--weld: \"%.40s\" must be a number from 0 to 1 (metres)",
-				  job->options->mesh_weld);
-	if (!parse_number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
-		return reason_set(why, STATUS_RANGE, -1, "tolerance",
-				  "--tolerance: \"%.40s\" must be a number from 0 to %g (metres)",
-				  job->options->mesh_tolerance, (double)SHAPE_LENGTH_MAX);
+	enum status status = real_read(job->options->mesh_weld, "weld", 0, 1, "m", &job->weld, why);
+	if (status == STATUS_OK)
+		status = real_read(job->options->mesh_tolerance, "tolerance", 0, SHAPE_LENGTH_MAX,
+				   "m", &job->tolerance, why);
+	if (status != STATUS_OK)
+		return status;
 	if (slash != NULL && (size_t)(slash - path) < sizeof base)
 		snprintf(base, sizeof base, "%.*s/", (int)(slash - path), path);
 	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, NULL, &job->mesh);
@@ -392,7 +395,9 @@ int mesh_command(const struct options *options)
 {
 	struct job job = { .options = options, .json = strcmp(options->mesh_report, "json") == 0 };
 	struct reason why = { .index = -1 };
-	enum status status = read_mesh(&job, &why);
+	enum status status = check_names(options, &why);
+	if (status == STATUS_OK)
+		status = read_mesh(&job, &why);
 	if (status == STATUS_OK)
 		status = print_mesh_facts(&job, &why);
 	if (status == STATUS_OK)

@@ -10,6 +10,8 @@
 #include "protocol/scene/files.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/base/output_name.h"
+#include "server/commands/command_words.h"
 #include "server/commands/pack_scene.h"
 #include "server/commands/pack_svg.h"
 
@@ -35,15 +37,28 @@ struct pack_job {
 static enum status read_option(const char *name, const char *text, double most, double *value,
 			       struct reason *why)
 {
-	char *end;
-	if (text == NULL)
-		return STATUS_OK;
-	*value = strtod(text, &end);
-	return end != text && *end == '\0' && *value >= 0 && *value <= most
-		       ? STATUS_OK
-		       : reason_set(why, STATUS_RANGE, -1, name,
-				    "--%s: \"%.40s\" must be a number from 0 to %g", name, text,
-				    most);
+	return text == NULL ? STATUS_OK : real_read(text, name, 0, most, "", value, why);
+}
+
+/* The library has no right side, because the strip's length is what it looks for. In a file the viewBox has
+ * one, and a shape beyond it is hidden in pictures, so it is hardly meant to be packed. */
+static enum status check_right_side(const struct pack_job *job)
+{
+	const struct pack_svg *svg = &job->svg;
+	double end = svg->box[0] + svg->box[2];
+	double slack = PACKING_OVERLAP * (job->problem.y_max - job->problem.y_min);
+	for (uint32_t i = 0; svg->has_box && i < svg->shapes.count; i++) {
+		const struct pack_shape *shape = &svg->shapes.items[i];
+		double place = shape->parent.x + shape->own.x, right = end;
+		for (uint32_t k = 0; k < shape->count; k++)
+			right = MAX_OF(right, place + svg->corners.items[shape->first + k].x);
+		if (right > end + slack)
+			return source_fail(&job->source, shape->tag.line, STATUS_RANGE, "x",
+					   "it reaches to x %.9g, beyond the viewBox, which ends "
+					   "at %.9g; move it into the viewBox, or make that wider",
+					   right, end);
+	}
+	return STATUS_OK;
 }
 
 static enum status read_problem(struct pack_job *job, struct reason *why)
@@ -82,7 +97,7 @@ static enum status read_problem(struct pack_job *job, struct reason *why)
 			shape->count, vec2_add(shape->parent, shape->own)
 		};
 	}
-	return STATUS_OK;
+	return check_right_side(job);
 }
 
 /* A refusal names the lines of the polygons that it concerns. */
@@ -217,8 +232,7 @@ static enum status pack_drawing(const struct options *options, struct reason *wh
  * blanks. */
 static bool is_drawing(const char *path)
 {
-	const char *end = strrchr(path, '.');
-	if (end != NULL && strcmp(end, ".svg") == 0)
+	if (output_name_ends(path, ".svg"))
 		return true;
 	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
 	int c = file != NULL ? getc(file) : EOF;
@@ -255,6 +269,10 @@ int pack_command(const struct options *options)
 				    drawing ? "scenes" : "drawings", options->operands.items[0],
 				    drawing ? "a drawing" : "a scene");
 	else
+		status = output_name_check(options->operands.items[1], "OUT",
+					   drawing ? "a drawing (SVG)" : "a scene (YAML)",
+					   drawing ? ".svg" : ".yaml .yml", &why);
+	if (status == STATUS_OK)
 		status = drawing ? pack_drawing(options, &why) : pack_scene(options, &why);
 	if (status != STATUS_OK)
 		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);

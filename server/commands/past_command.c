@@ -9,6 +9,7 @@
 #include "protocol/condition.h"
 #include "protocol/unpack.h"
 #include "server/base/json_text.h"
+#include "server/commands/command_words.h"
 #include "server/commands/export.h"
 #include "server/past/past.h"
 
@@ -16,19 +17,6 @@ static int fail(const char *file, const struct reason *why)
 {
 	fprintf(stderr, "cairnd: %s: %s: %s\n", file, status_name(why->status), why->text);
 	return PAST_EXIT_FAILED;
-}
-
-static enum status read_tick(const char *text, const char *option, uint64_t *tick,
-			     struct reason *why)
-{
-	char *end;
-	unsigned long long number = strtoull(text, &end, 10);
-	if (end == text || *end != '\0' || text[0] == '-' || number > (UINT64_C(1) << 53))
-		return reason_set(why, STATUS_RANGE, -1, option,
-				  "--%s: \"%.40s\" must be a whole number within 0 and 2^53",
-				  option, text);
-	*tick = number;
-	return STATUS_OK;
 }
 
 /* ---- printing an answer as JSON ------------------------------------------------------------------ */
@@ -119,7 +107,7 @@ static enum status read_state(const char *text, const char *option, struct recor
 {
 	bool number = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 	*snapshot = number ? NULL : text;
-	return number ? read_tick(text, option, &place->tick, why) : STATUS_OK;
+	return number ? tick_read(text, option, &place->tick, why) : STATUS_OK;
 }
 
 static int ask_difference(const char *file, const struct options *options)
@@ -147,14 +135,10 @@ static int ask_difference(const char *file, const struct options *options)
 static int write_export(const char *file, const struct options *options)
 {
 	struct past_range range = { .epoch = (uint32_t)options->past_epoch,
-				    .every = options->past_every,
-				    .has_from = options->past_from != NULL,
-				    .has_to = options->past_to != NULL };
+				    .every = MAX_OF(options->past_every, 1u) };
 	struct reason why;
 	uint64_t states, rows;
-	if (range.has_from && read_tick(options->past_from, "from", &range.from, &why) != STATUS_OK)
-		return fail(file, &why);
-	if (range.has_to && read_tick(options->past_to, "to", &range.to, &why) != STATUS_OK)
+	if (tick_range_read(options->past_from, options->past_to, &range, &why) != STATUS_OK)
 		return fail(file, &why);
 	if (export_file(file, options->past_export, options->past_names, &range, &states, &rows,
 			&why) != STATUS_OK)

@@ -14,6 +14,7 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/base/output_name.h"
 #include "server/base/processor.h"
 #include "server/commands/batch_world.h"
 #include "server/io/instant.h"
@@ -41,6 +42,11 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	struct scene *scene;
 	shape_library_init(&run->shapes);
 	enum status status = run_condition_parse(options->run_until, &run->until, why);
+	if (status == STATUS_OK)
+		status = output_name_check(options->run_trajectory, "trajectory", "CSV", ".csv",
+					   why);
+	if (status == STATUS_OK)
+		status = output_name_check(options->run_poses, "poses", "CSV", ".csv", why);
 	if (status != STATUS_OK)
 		return status;
 	status = batch_world_make(

@@ -95,7 +95,7 @@ static enum status write_trajectory(struct run_output *self, const struct world 
 				    struct reason *why)
 {
 	uint64_t tick = world_info(world).tick;
-	if (self->trajectory == NULL || tick % self->options->run_every != 0)
+	if (self->trajectory == NULL || tick % MAX_OF(self->options->run_every, 1u) != 0)
 		return STATUS_OK;
 	uint32_t count = world_bodies(world, NULL, 0);
 	enum status status =

@@ -6,40 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/commands/command_words.h"
 #include "server/commands/tower.h"
 
-static enum status read_real(const char *text, const char *field, double *out, struct reason *why)
-{
-	char *end;
-	*out = strtod(text, &end);
-	if (*end != '\0' || end == text || *out - *out != 0)
-		return reason_set(why, STATUS_TYPE, -1, field, "--%s: \"%.40s\" is no number",
-				  field, text);
-	return STATUS_OK;
-}
+#define NUMBER_MAX 1e9
 
-/* A number that must not be negative; NULL: −1. */
+/* A number from 0 on; NULL: −1. */
 static enum status read_size(const char *text, const char *field, double *out, struct reason *why)
 {
 	*out = -1;
-	if (text == NULL)
-		return STATUS_OK;
-	enum status status = read_real(text, field, out, why);
-	if (status == STATUS_OK && *out < 0)
-		status = reason_set(why, STATUS_RANGE, -1, field,
-				    "--%s %g: it must not be negative", field, *out);
-	return status;
+	return text == NULL ? STATUS_OK : real_read(text, field, 0, NUMBER_MAX, "", out, why);
 }
 
 static enum status read_brick(const char *text, struct tower_order *out, struct reason *why)
 {
-	double *b = out->brick;
-	int used = 0;
+	vec3 size;
 	if (text == NULL)
 		return STATUS_OK;
-	if (sscanf(text, "%lf,%lf,%lf%n", &b[0], &b[1], &b[2], &used) != 3 || text[used] != '\0')
-		return reason_set(why, STATUS_TYPE, -1, "brick",
-				  "--brick: \"%.40s\" is no size: give three numbers X,Y,Z", text);
+	enum status status = vector_read(text, "brick", &size, why);
+	if (status != STATUS_OK)
+		return status;
+	double *b = out->brick;
+	b[0] = size.x;
+	b[1] = size.y;
+	b[2] = size.z;
 	if (b[0] == 0)
 		return reason_set(why, STATUS_RANGE, -1, "brick",
 				  "--brick %.40s: no size of a brick; give 0.001 to 1000", text);
@@ -84,7 +74,7 @@ static enum status read_order(const struct options *options, struct tower_order 
 				     .space = options->scene_space };
 	enum status status = read_brick(options->scene_brick, out, why);
 	if (status == STATUS_OK)
-		status = read_real(options->scene_factor, "factor", &out->factor, why);
+		status = real_read(options->scene_factor, "factor", 0, 10, "", &out->factor, why);
 	if (status == STATUS_OK)
 		status = read_size(options->scene_gap, "gap", &out->gap, why);
 	if (status == STATUS_OK)

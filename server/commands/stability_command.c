@@ -9,31 +9,19 @@
 
 #include "protocol/stability_text.h"
 #include "server/commands/batch_world.h"
+#include "server/commands/command_words.h"
 #include "server/host/host_stability.h"
-
-static enum status read_vector(const char *text, const char *field, vec3 *out, struct reason *why)
-{
-	double v[3];
-	int used = 0;
-	if (sscanf(text, "%lf,%lf,%lf%n", &v[0], &v[1], &v[2], &used) != 3 || text[used] != '\0')
-		return reason_set(why, STATUS_TYPE, -1, field,
-				  "--%s: \"%.40s\" is no vector: give three numbers X,Y,Z", field,
-				  text);
-	*out = (vec3){ v[0], v[1], v[2] };
-	return STATUS_OK;
-}
 
 static enum status read_question(const struct options *options, struct stability_query *out,
 				 struct reason *why)
 {
-	char *end;
 	*out = (struct stability_query){ .sides = (uint32_t)options->stability_sides,
 					 .body = (body_id)options->stability_body,
 					 .lowest = options->stability_lowest };
-	out->touch = strtod(options->stability_touch, &end);
-	if (*end != '\0' || end == options->stability_touch)
-		return reason_set(why, STATUS_TYPE, -1, "touch", "--touch: \"%.40s\" is no number",
-				  options->stability_touch);
+	enum status status =
+		real_read(options->stability_touch, "touch", 0, LENGTH_MAX, "m", &out->touch, why);
+	if (status != STATUS_OK)
+		return status;
 	if (options->stability_margin != NULL) {
 		uint32_t margin = stability_margin_number(options->stability_margin);
 		if (margin == UINT32_MAX)
@@ -42,7 +30,7 @@ static enum status read_question(const struct options *options, struct stability
 					  options->stability_margin);
 		out->margin = (uint8_t)margin;
 	}
-	return read_vector(options->stability_direction, "direction", &out->direction, why);
+	return vector_read(options->stability_direction, "direction", &out->direction, why);
 }
 
 static enum status ask_stability(const struct options *options, const struct world *world,

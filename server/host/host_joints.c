@@ -181,7 +181,8 @@ enum status host_observe_joints(struct host *host, struct bytes *out)
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
 		struct wire_joint_facts facts;
 		status = joint_facts(world, ids[i], &facts);
-		joints[i] = facts.joint;
+		if (status == STATUS_OK)
+			joints[i] = facts.joint;
 		rows[i] = (struct joint_row){ &joints[i], WIRE_JOINT_COLUMNS_ALL };
 	}
 	if (status == STATUS_OK) {

@@ -372,7 +372,7 @@ enum status host_answer_particles(struct host *host, const struct wire_query *qu
 				  struct bytes *out, struct reason *why)
 {
 	struct arena *arena = &host->scratch;
-	const struct system_view *system;
+	const struct system_view *system = NULL;
 	uint32_t room = MAX_OF(query->limit, 1u);
 	struct particle_view *views = ARENA_ARRAY(arena, struct particle_view, room);
 	struct columns columns;

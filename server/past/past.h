@@ -144,11 +144,11 @@ void past_answer_release(struct past_answer *answer);
 struct past_range {
 	uint32_t epoch; /* 0: without `from` the newest stretch, else the last epoch that has it */
 	bool has_from, has_to;
-	uint64_t from, to; /* ticks, of one stretch */
+	uint64_t from, to; /* ticks, of one stretch; beyond its end `to` is its last one */
 	uint64_t every;	   /* every n-th state is sampled, n ≥ 1 */
 };
 /* Calls `visit` for every state of the range, in order; its events are those of the tick. Another status than
- * OK ends it. */
+ * OK ends it. RANGE: `to` comes before the first tick. */
 typedef enum status past_visit(void *context, const struct world *world,
 			       struct recorded_place place, bool sampled, struct reason *why);
 MUST_CHECK enum status past_play_file(const char *path, const struct past_range *range,

@@ -1,4 +1,5 @@
 /* past_file.c: the past of a file that no world is in service from, for commands. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,11 @@ enum status past_play_file(const char *path, const struct past_range *range, pas
 			from.tick = past_walk_epoch(&walk, range->epoch)->begin.tick;
 		status = past_walk_find(&walk, false, &from, &stretch, why);
 	}
+	if (status == STATUS_OK && range->has_to && range->to < from.tick)
+		status = reason_set(why, STATUS_RANGE, -1, "to",
+				    "to is %" PRIu64 ", before the first tick, which is %" PRIu64
+				    ": give a later one",
+				    range->to, from.tick);
 	uint64_t to = range->has_to ? MIN_OF(range->to, stretch.last.tick) : stretch.last.tick;
 	if (status == STATUS_OK)
 		status = past_walk_start(&walk, from, why);

@@ -176,8 +176,14 @@ static enum status take_key(struct keyring *self, const struct token_line *line,
 		return refuse_line(
 			why, number,
 			"a key line is: key ID SECRET [ROLE], with ID a number from 0 to 4294967295");
-	if (find_key(self, key->id) != NULL)
-		return refuse_line(why, number, "another key of this file has the same ID");
+	const struct signing_key *other = find_key(self, key->id);
+	if (other != NULL)
+		return reason_set(
+			why, STATUS_TYPE, number, "tokens",
+			"line %d: ID %u is also that of the key in line %d; give each key "
+			"its own",
+			(int)number, (unsigned)key->id, (int)other->line);
+	key->line = number;
 	key->bytes = (uint8_t)take_hex(line->words[2], key->secret, sizeof key->secret);
 	if (key->bytes < TOKEN_KEY_MIN)
 		return refuse_line(why, number,

@@ -55,6 +55,7 @@ struct bearer {
 
 struct signing_key {
 	uint32_t id;
+	int32_t line;	     /* of the file */
 	enum wire_role role; /* at most */
 	uint8_t bytes;
 	uint8_t secret[TOKEN_KEY_MAX];

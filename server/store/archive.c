@@ -83,7 +83,8 @@ static void each_entry(const char *folder,
 	if (directory == NULL)
 		return;
 	for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		ASSERT(length > 0 && (size_t)length < sizeof path);
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			visit(context, path, entry->d_name);
 	}

@@ -416,7 +416,7 @@ static void infeasible(struct gen_qp *self, struct rng *rng, uint32_t n)
 /* The last variable has no curvature, its cost decreases, and no row bounds it. */
 static void unbounded(struct gen_qp *self, struct rng *rng, uint32_t n)
 {
-	double inside[256], v[256];
+	double inside[256] = { 0 }, v[256];
 	begin(self, n);
 	random_point(self, rng, inside);
 	for (uint32_t k = 0; k < n; k++) {

@@ -124,3 +124,17 @@ vec3 oracle_grid_point(struct rng *rng, uint32_t size)
 	double y = (double)rng_below(rng, 2 * size + 1) - size;
 	return vec3_make(x, y, (double)rng_below(rng, 2 * size + 1) - size);
 }
+
+bool oracle_segment_crosses(vec3 from, vec3 to, const vec3 corner[3])
+{
+	vec3 a = vec3_sub(corner[1], corner[0]), b = vec3_sub(corner[2], corner[0]);
+	vec3 way = vec3_sub(to, from), n = vec3_cross(a, b);
+	double down = vec3_dot(n, way);
+	if (down == 0)
+		return false;
+	double t = vec3_dot(n, vec3_sub(corner[0], from)) / down;
+	vec3 at = vec3_sub(vec3_mul_add(from, way, t), corner[0]);
+	double area = vec3_length_squared(n);
+	double u = vec3_dot(vec3_cross(at, b), n) / area, v = vec3_dot(vec3_cross(a, at), n) / area;
+	return t >= 0 && t <= 1 && u >= 0 && v >= 0 && u + v <= 1;
+}

@@ -31,4 +31,7 @@ uint32_t oracle_runs(uint32_t usual);
 /* Whole coordinates in −size … size. */
 vec3 oracle_grid_point(struct rng *rng, uint32_t size);
 
+/* Whether the segment from → to has a point in common with the triangle, which is not parallel to it. */
+bool oracle_segment_crosses(vec3 from, vec3 to, const vec3 corner[3]);
+
 #endif

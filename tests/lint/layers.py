@@ -30,7 +30,7 @@ MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 VOCABULARY = MANIFESTS + [ENGINE + "world/words.def", ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 # The daemon's rooms, each above those before it.
-DAEMON = ["server/io/", "server/tick/", "server/options.", "server/store/", "server/host/", "server/past/",
+DAEMON = ["server/io/", "server/tick/", "server/options", "server/store/", "server/host/", "server/past/",
           "server/sync/", "server/session/", "server/worlds/", "server/requests/", "server/web/",
           "server/server.", "server/commands/", "server/main.c"]
 

@@ -24,6 +24,7 @@ PYTHON_TESTS += \
 	tests/system/test_operations.py \
 	tests/system/test_recipes.py \
 	tests/system/test_recordings.py \
+	tests/system/test_refusals.py \
 	tests/system/test_profile.py \
 	tests/system/test_replica.py \
 	tests/system/test_robots.py \

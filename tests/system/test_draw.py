@@ -181,9 +181,9 @@ def test_what_cannot_be_drawn_is_refused_by_name(scene, tmp_path):
     deep.write_text(SCENE.replace("[0, 0.625, 0]", "[0, 0.5, 0]"), encoding="utf-8")
     recording = tmp_path / "none.cairn"
     recording.write_bytes(b"nothing")
-    for words, said in [((space,), "planar: true"), ((scene, "--methods", "magic"), "magic"), ((scene, "--methods", ","), "list of methods"),
+    for words, said in [((space,), "planar: true"), ((scene, "--methods", "magic"), "magic"), ((scene, "--methods", ","), "separated by commas"),
                         ((scene, "--from", 3), "for recordings"), ((recording,), "none.cairn"), ((recording, "--methods", "lcp"), "for scenes"),
                         ((recording, "--from", "x"), "whole number"), ((scene, "--pictures", 0), "pictures"), ((scene, "--width", 5), "width"),
-                        ((deep, "--forces"), "overlap by"), ((scene, "--forces", "--touch", "x"), "no number"), ((scene, "--colour", 1), "colour")]:
+                        ((deep, "--forces"), "overlap by"), ((scene, "--forces", "--touch", "x"), "must be a number"), ((scene, "--colour", 1), "colour")]:
         done = run("draw", *words)
         assert done.returncode != 0 and said in done.stderr and done.stdout == "", (words, done.stderr)

@@ -1,5 +1,6 @@
 """One scene has one history: by --scene, by `cairnd run`, and by what loads it over the wire: `cairn load`, the Python
 and the JavaScript client, and libcairn. The state after loading and after some ticks has one tick, edit and hash by every way."""
+import contextlib
 import ctypes
 import json
 import os
@@ -11,12 +12,17 @@ from cairn import launch
 from support import BUILD, DAEMON, SANITIZED, SEEDLESS, SOURCE, Cli, daemon
 
 SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml")) + sorted((SOURCE / "clients" / "scenes" / "robots").iterdir())
-TICKS = 4
+TICKS, OPTION_VALUES = 4, 64
+# Loads what each line asks for, [scene, name, variables], and answers with a line.
 LOAD_BY_JS = """
+import { createInterface } from "node:readline";
 import { connect, load } from "./src/tcp.js";
-const [address, scene, name, variables] = process.argv.slice(1), client = await connect(address);
-const world = await load(client, scene, name, { variables: JSON.parse(variables) });
-if (world.name !== name || world.tick !== 0) throw new Error(`${world.name} is at tick ${world.tick}`);
+const client = await connect(process.argv[1]);
+for await (const line of createInterface({ input: process.stdin })) {
+  const [scene, name, variables] = JSON.parse(line), world = await load(client, scene, name, { variables });
+  if (world.name !== name || world.tick !== 0) throw new Error(`${world.name} is at tick ${world.tick}`);
+  console.log(name);
+}
 client.close();
 """
 
@@ -42,10 +48,37 @@ def js(tmp_path_factory):
     return folder
 
 
-def load_by_js(folder, address, name, scene, variables=()):
-    words = [address, scene, name, json.dumps(dict(variables))]
-    subprocess.run(["node", "--input-type=module", "--eval", LOAD_BY_JS, *words], cwd=folder, check=True,
-                   env={**os.environ, "CAIRN": str(BUILD.resolve() / "cairn")})
+@pytest.fixture(scope="module")
+def load_by_js(server, js):
+    """Loads a scene by the JavaScript client, which one process of Node.js serves for all tests; None without Node.js."""
+    if js is None:
+        yield None
+        return
+    node = subprocess.Popen(["node", "--input-type=module", "--eval", LOAD_BY_JS, server.address], cwd=js, text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            env={**os.environ, "CAIRN": str(BUILD.resolve() / "cairn")})
+
+    def load(name, scene, variables=None):
+        node.stdin.write(json.dumps([str(scene), name, variables or {}]) + "\n")
+        node.stdin.flush()
+        assert node.stdout.readline() == name + "\n"
+    yield load
+    node.stdin.close()
+    assert node.wait(20) == 0
+
+
+@pytest.fixture(scope="module")
+def served():
+    """The worlds that daemons make of the scenes with --scene, by file: one daemon for as many as an option may have values."""
+    with contextlib.ExitStack() as stack:
+        worlds = {}
+        for first in range(0, len(SCENES), OPTION_VALUES):
+            some = SCENES[first:first + OPTION_VALUES]
+            words = [word for scene in some for word in ("--scene", f"{scene.name}={scene}")]
+            running = stack.enter_context(daemon("--paused", *words))
+            client = stack.enter_context(running.connect())
+            worlds.update({scene: client.join(scene.name) for scene in some})
+        yield worlds
 
 
 def load_by_c(address, name, scene, lets=()):
@@ -62,7 +95,7 @@ def load_by_c(address, name, scene, lets=()):
     assert status == 0, error.raw[48:]
 
 
-def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, js, tmp_path):
+def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, load_by_js, tmp_path):
     scene, name, ticks = SOURCE / "clients" / "scenes" / "castle.yaml", "castle", 4
     variables = {"towers": 4, "rows": "2 + 1"}
     lets = ["--let", "towers=4", "--let", "rows=2 + 1"]
@@ -81,8 +114,8 @@ def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, js
     with server.connect() as client:
         ways = {"cli": lambda world: cli.text("load", world, scene, *lets), "flat": lambda world: cli.text("load", world, flat),
                 "python": lambda world: client.load(scene, world, variables=variables)}
-        if js is not None:
-            ways["js"] = lambda world: load_by_js(js, server.address, world, scene, variables)
+        if load_by_js is not None:
+            ways["js"] = lambda world: load_by_js(world, scene, variables)
         if not SANITIZED:
             ways["c"] = lambda world: load_by_c(server.address, world, scene, lets[1::2])
         for way, load in ways.items():
@@ -94,27 +127,29 @@ def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, js
         assert client.join(name).step(ticks).hash == ran["hash"]
 
 
+def state(world, ticks):
+    """What names a state, after some ticks."""
+    stepped = world.step(ticks)
+    return stepped.tick, stepped.edit, stepped.hash, stepped.tick_hash
+
+
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.name)
-def test_a_scene_has_one_history_by_every_way_in(server, js, scene):
-    cli = Cli(server.address)
+def test_a_scene_has_one_history_by_every_way_in(server, load_by_js, served, scene):
     ran = json.loads(subprocess.run([DAEMON, "run", str(scene), "--ticks", str(TICKS)], check=True, capture_output=True,
                                     text=True, env=SEEDLESS).stdout)
-    with daemon("--scene", str(scene), "--paused") as other:
-        served = Cli(other.address)
-        name, = [world["name"] for world in served.lines("worlds")]
-        first, last = served.json("step", name, 0), served.json("step", name, TICKS)
-    assert (last["hash"], last["tick_hash"], last["tick"]) == (ran["hash"], ran["tick_hash"], TICKS)
+    first, last = state(served[scene], 0), state(served[scene], TICKS)
+    assert last[0] == TICKS and last[2:] == (ran["hash"], ran["tick_hash"])
     with server.connect() as client:
-        ways = {"cli": lambda world: cli.text("load", world, scene), "python": lambda world: client.load(scene, world)}
-        if js is not None:
-            ways["js"] = lambda world: load_by_js(js, server.address, world, scene)
+        ways = {"cli": lambda world: Cli(server.address).text("load", world, scene),
+                "python": lambda world: client.load(scene, world)}
+        if load_by_js is not None:
+            ways["js"] = lambda world: load_by_js(world, scene)
         if not SANITIZED:  # the library needs the runtime of its sanitizer
             ways["c"] = lambda world: load_by_c(server.address, world, scene)
         for way, load in ways.items():
-            world = f"{scene.stem}-{way}"
-            load(world)
-            assert cli.json("step", world, 0)["hash"] == first["hash"], way
-            stepped = cli.json("step", world, TICKS)
-            assert {key: stepped[key] for key in ("tick", "edit", "hash", "tick_hash")} \
-                == {key: last[key] for key in ("tick", "edit", "hash", "tick_hash")}, way
-            client.join(world).destroy()
+            name = f"{scene.stem}-{way}"
+            load(name)
+            world = client.join(name)
+            assert state(world, 0)[2] == first[2], way
+            assert state(world, TICKS) == last, way
+            world.destroy()

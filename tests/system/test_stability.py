@@ -95,7 +95,7 @@ def test_what_is_wrong_is_named(cli, tmp_path):
     assert status == 1 and "bodies 2 and 3 overlap by 0.25 m" in errors
     status, _, errors = ask(write(tmp_path, 0), "--margin", "shake")
     assert status == 1 and "load, push or tilt" in errors
-    for words, error in {("--direction", "nan,0,0"): "direction: direction is [nan, 0, 0]", ("--touch", "1e9"): "from 0 to 1e+06 m",
+    for words, error in {("--margin", "tilt", "--direction", "nan,0,0"): "three finite numbers X,Y,Z", ("--touch", "1e9"): "from 0 to 1e+06 m",
                          ("--margin", "load"): "name one with body"}.items():
         status, _, errors = ask(write(tmp_path, 0), *words)
         assert status == 1 and error in errors
@@ -187,7 +187,7 @@ def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
                               (("--columns", 4), "arch", "kind arch has none"), (("--count", 0), "wall", "allowed is 1"), (("--columns", 0), "wall", "allowed is 1"),
                               (("--brick", "0,1,1"), "wall", "0.001 to 1000"), (("--gap", 1), "wall", "quarter"),
                               (("--count", 10000), "wall", "at most 100000 pieces"), (("--count", 21), "overhang", "1 to 20"),
-                              (("--gap", 0.01), "overhang", "no gap"), (("--factor", 0.9), "overhang", "must be 1 to 10"), (("--factor", "x"), "harmonic", "no number"), (("--count", 1), "arch", "stone has no area"),
+                              (("--gap", 0.01), "overhang", "no gap"), (("--factor", 0.9), "overhang", "must be 1 to 10"), (("--factor", "x"), "harmonic", "must be a number from 0 to 10"), (("--count", 1), "arch", "stone has no area"),
                               (("--brick", "0.001,1000,0.001"), "cards", "has no area"), (("--count", 10000), "parabola", "at most 100000 pieces")]:
         status, errors = tower(tmp_path / "t.yaml", *words, kind=kind)
         assert status == 1 and said in errors, errors

@@ -117,14 +117,13 @@ def test_plain_text_at_a_tls_port_is_refused_and_tls_at_a_plain_one_too(server):
 
 def test_a_silent_handshake_times_out(server):
     socks = [socket.create_connection(host_port(server.tls), 10) for _ in range(20)]
-    start = time.monotonic()
     for sock in socks:
+        sock.settimeout(30)  # a daemon that waits for ever is found by this
         try:
             assert sock.recv(1) == b""
         except ConnectionError:
             pass
         sock.close()
-    assert time.monotonic() - start < 6
     until(lambda: server.client.info("server")["server"]["sessions"] == 1)
 
 

@@ -14,6 +14,15 @@ function listens(path) {
   });
 }
 
+/** Waits until check() is true. @throws after 20 s, with what was waited for */
+export async function until(check, what) {
+  const end = performance.now() + 20000;
+  while (!(await check())) {
+    if (performance.now() > end) throw new Error(`not within 20 s: ${what}`);
+    await sleep(5);
+  }
+}
+
 export async function daemon(...options) {
   const home = mkdtempSync(join(tmpdir(), "cairn-js-"));
   const socket = join(home, "s");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { JOINT_TYPES, PROFILE, command, isRight, jointsHash, shapes } from "../src/index.js";
 import { connect } from "../src/tcp.js";
-import { daemon } from "./daemon.js";
+import { daemon, until } from "./daemon.js";
 
 let server, client;
 before(async () => {
@@ -27,8 +27,7 @@ async function pair(name) {
 /** The mirror after `act`, once it has the frame of the world's tick. */
 async function frameAfter(subscription, world, act) {
   await act();
-  for (let tries = 0; tries < 200 && !(subscription.mirror.whole && subscription.mirror.tick === world.tick); tries++)
-    await new Promise((resolve) => { setTimeout(resolve, 5); });
+  await until(() => subscription.mirror.whole && subscription.mirror.tick === world.tick, "the frame of the world's tick");
   return subscription.mirror;
 }
 
@@ -77,7 +76,7 @@ test("a joint that breaks sends an event and leaves the mirror", async () => {
     { type: 1, body_a: 0, body_b: 1, point_a: [0, 6, 0], place: 1, break_force: 20 }));
   const seen = await world.subscribe({ joints: true, events: 2 ** 9, onEvents: (_, events) => heard.push(...events) });
   await frameAfter(seen, world, () => world.step(5));
-  for (let tries = 0; tries < 100 && heard.length === 0; tries++) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  await until(() => heard.length > 0, "an event");
   const [{ kind, a, b, childA, value }] = heard;
   assert.deepEqual([kind, a, b, childA, seen.mirror.joints.items.size], ["joint_break", 0, 1, made.values[0], 0]);
   assert.ok(value > 1);

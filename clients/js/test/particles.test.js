@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { Closed, Mirror, PROFILE, Particles, areas, command, isRight, particlesHash } from "../src/index.js";
 import { connect } from "../src/tcp.js";
 import { Splitter, decode } from "../src/wire.js";
-import { daemon } from "./daemon.js";
+import { daemon, until } from "./daemon.js";
 
 let server, client;
 before(async () => {
@@ -28,8 +28,7 @@ async function fountains(name) {
 
 /** The mirror, once it has the frame of the world's state. */
 async function current({ mirror }, { tick, epoch }) {
-  for (let tries = 0; tries < 400 && !(mirror.whole && mirror.tick === tick && mirror.epoch === epoch); tries++)
-    await new Promise((resolve) => { setTimeout(resolve, 5); });
+  await until(() => mirror.whole && mirror.tick === tick && mirror.epoch === epoch, "the frame of the world's state");
   return mirror;
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Refused, areas, command, isRight, shapes } from "../src/index.js";
 import { connect } from "../src/tcp.js";
-import { daemon } from "./daemon.js";
+import { daemon, until } from "./daemon.js";
 
 const near = (a, b, off = 1e-9) => assert.ok(Math.abs(a - b) <= off, `${a} is not ${b}`);
 const all = (a, b, off) => b.forEach((x, i) => near(a[i], x, off));
@@ -286,13 +286,11 @@ test("a budget limits the bytes per second, and delayed bodies arrive after a pa
   const before = bytes;
   await many.control("resume");
   const started = performance.now();
-  await new Promise((resolve) => { setTimeout(resolve, 1500); });
+  await until(() => partial > 0 && performance.now() - started > 1500, "a frame that is cut");
   const seconds = (performance.now() - started) / 1000;
-  assert.ok(partial > 0, "no frame was cut");
   assert.ok((bytes - before) / seconds < 4000, `${((bytes - before) / seconds).toFixed(0)} bytes a second`);
   await many.control("pause");
-  for (let tries = 0; mirror.partial && tries < 200; tries++) await new Promise((resolve) => { setTimeout(resolve, 25); });
-  assert.equal(mirror.partial, false);
+  await until(() => !mirror.partial, "the delayed bodies");
   assert.equal(mirror.count, 60);
   assert.equal(isRight(mirror), true);
 });

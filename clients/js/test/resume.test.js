@@ -7,7 +7,7 @@ import { ALL, ALL_EVENTS, Closed, PROFILE, areas, command, encode, isRight, shap
 import { mayFollow } from "../src/client.js";
 import { connect } from "../src/tcp.js";
 import { frame } from "../src/wire.js";
-import { daemon, relay } from "./daemon.js";
+import { daemon, relay, until } from "./daemon.js";
 
 const SECOND = 1000;
 
@@ -32,14 +32,6 @@ async function tumbling() {
     bodies.push(await world.spawn({ shapes: [[crate]], position: [i % 3, 1 + i / 2, 0], angular_velocity: [3, 1, i % 5] }));
   await world.control("resume");
   return { world, bodies };
-}
-
-async function until(check, what) {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await check()) return;
-    await sleep(25);
-  }
-  assert.fail(`not within 10 s: ${what}`);
 }
 
 /** A client behind a private relay, which can cut its connection. */
@@ -231,6 +223,7 @@ test("with reconnects the client resumes by itself, or joins with a new session"
   await until(() => subscription.mirror.tick > tick + 3, "frames come again");
   // After close the client does not reconnect.
   one.client.close();
+  await until(() => one.relay.connections() === 0, "the end of the connection");
   await sleep(200);
   assert.equal(one.relay.connections(), 0);
   assert.equal(backs.length, 2);

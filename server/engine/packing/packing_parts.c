@@ -219,7 +219,7 @@ static int turn_at(const struct division *self, uint32_t a, uint32_t b, uint32_t
 /* Joins the pieces on both sides of a cut, if the union is convex. */
 static bool join_at(struct division *self, struct arena *arena, const uint32_t cut[2])
 {
-	uint32_t i, k;
+	uint32_t i = 0, k = 0;
 	struct outline_piece *p = find_side(self, cut[0], cut[1], &i);
 	struct outline_piece *q = find_side(self, cut[1], cut[0], &k);
 	ASSERT(p != NULL);

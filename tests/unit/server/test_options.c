@@ -106,6 +106,11 @@ static const struct {
 	{ { "--log", "loud" }, STATUS_TYPE, "log", "debug" },
 	{ { "--data=" }, STATUS_MISSING, "data", "needs a value" },
 	{ { "--data=a", "--data=b" }, STATUS_EXISTS, "data", "twice" },
+	{ { "--scene=a", "--scene=a" }, STATUS_EXISTS, "scene", "\"a\" is given twice" },
+	{ { "--let=a=1", "--let=a=2" }, STATUS_EXISTS, "let", "now as \"a=2\"" },
+	{ { "run", "a", "--ticks=1", "--every=2" }, STATUS_MISSING, "every", "--trajectory" },
+	{ { "past", "a", "--when=x", "--to=2" }, STATUS_RANGE, "to", "beside --when" },
+	{ { "draw", "a", "--animate", "--pictures=2" }, STATUS_RANGE, "pictures", "--animate" },
 	{ { "run" }, STATUS_MISSING, "scene", "SCENE" },
 	{ { "run", "a.yaml" }, STATUS_MISSING, "ticks", "--ticks" },
 	{ { "run", "a", "b", "--ticks=1" }, STATUS_LIMIT, "scene", "second" },
@@ -131,10 +136,12 @@ END_TEST
 START_TEST(a_list_has_a_limit)
 {
 	const char *argv[2 * OPTION_LIST_MAX + 3] = { "cairnd" };
+	static char names[OPTION_LIST_MAX + 1][8];
 	int argc = 1;
 	for (int i = 0; i <= OPTION_LIST_MAX; i++) {
+		snprintf(names[i], sizeof names[i], "x%d", i);
 		argv[argc++] = "--scene";
-		argv[argc++] = "x";
+		argv[argc++] = names[i];
 	}
 	ck_assert_int_eq(options_parse(&options, argc - 2, argv, NULL, &why), STATUS_OK);
 	ck_assert_uint_eq(options.scenes.count, OPTION_LIST_MAX);

@@ -437,6 +437,35 @@ START_TEST(instances_of_a_planar_world_turn_about_z)
 }
 END_TEST
 
+/* The leader of a gear is a joint of the same assembly, then one of those around it, then one of the file. */
+START_TEST(gears_in_assemblies_follow_joints_of_their_own)
+{
+	struct scene *scene = parse(
+		"assemblies:\n"
+		"  in: {bodies: [{name: w}], joints: [{type: revolute, name: i, b: w, at: [0, 0, 0], "
+		"gear: {leader: o}}]}\n"
+		"  a: {bodies: [{name: w}, {assembly: in}], joints: [\n"
+		"    {type: revolute, name: o, b: w, at: [0, 0, 0], gear: {leader: f}},\n"
+		"    {type: cylindrical, name: c, b: w, at: [0, 0, 0], turn: {gear: {leader: o}}}]}\n"
+		"bodies: [{name: w}, {assembly: a, name: one}, {assembly: a, name: two}]\n"
+		"joints: [{type: revolute, name: f, b: w, at: [0, 0, 0]}, "
+		"{type: revolute, name: o, b: w, at: [0, 0, 0], gear: {leader: two.o}}]\n");
+	/* Joints in their order: one.in.i, one.o, one.c, two.in.i, two.o, two.c, f, o. */
+	static const uint32_t expected[][2] = { { 0, 1 }, { 1, 6 }, { 2, 1 }, { 3, 4 },
+						{ 4, 6 }, { 5, 4 }, { 7, 4 } };
+	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_GEAR), COUNT_OF(expected));
+	for (uint32_t i = 0; i < COUNT_OF(expected); i++) {
+		const struct command_JOINT_GEAR *gear =
+			&command_of(scene, COMMAND_JOINT_GEAR, i)->joint_gear;
+		ck_assert_ptr_eq(&scene->commands[-gear->joint - 1],
+				 command_of(scene, COMMAND_JOINT_CREATE, expected[i][0]));
+		ck_assert_ptr_eq(&scene->commands[-gear->leader - 1],
+				 command_of(scene, COMMAND_JOINT_CREATE, expected[i][1]));
+	}
+	scene_destroy(scene);
+}
+END_TEST
+
 /* ---- files --------------------------------------------------------------------------------------- */
 
 static char folder[64];
@@ -545,6 +574,12 @@ static const struct {
 	  "shapes: {s: {kind: "
 	  "plane}}\n",
 	  "", STATUS_EXISTS, "a.yaml:2: 's' is also in" },
+	{ "include: sub/b.yaml\nassemblies: {s: {}}\n", "\nassemblies: {s: {}}\n", "",
+	  STATUS_EXISTS, "a.yaml:2: 's' is also in" },
+	{ "include: sub/b.yaml\nbodies: [{name: s}]\n", "\n\nbodies: [{name: s}]\n", "",
+	  STATUS_EXISTS, "a.yaml:2: name 's' was already given in" },
+	{ "include: sub/b.yaml\nparticles: [{name: s}]\n", "\n\nparticles: [{name: s}]\n", "",
+	  STATUS_EXISTS, "b.yaml:3; give the include a name" },
 	{ "include: /etc/hostname\n", "", "", STATUS_RANGE,
 	  "a.yaml:1: '/etc/hostname' must be a relative" },
 	{ "include: ../a.yaml\n", "", "", STATUS_RANGE, "without '..'" },
@@ -644,6 +679,11 @@ static const struct {
 	  STATUS_LIMIT, "scene:4: 400000 instances of assemblies so far" },
 	{ "assemblies: {x: {bodies: [{name: a}]}}\nbodies: [{assembly: x}, {assembly: x}]\n",
 	  STATUS_EXISTS, "name 'x.a' was already given" },
+	{ "particles:\n- {name: p}\n- {name: q}\n- {name: p}\n", STATUS_EXISTS,
+	  "scene:4: name 'p' was already given in line 2" },
+	{ "assemblies: {x: {particles: [{name: p}]}}\nbodies: [{assembly: x}]\nparticles:\n"
+	  "- {name: x.p}\n",
+	  STATUS_EXISTS, "name 'x.p' was already given in line" },
 	{ "bodies: [{name: 'a[1]'}]\n", STATUS_RANGE, "brackets are indices" },
 	{ "bodies: [{stack: {count: 1}, ring: {count: 1, radius: 1}}]\n", STATUS_LIMIT,
 	  "put the other into an assembly" },
@@ -780,6 +820,7 @@ static Suite *make(void)
 	tcase_add_test(tests, bodies_of_a_ring_face_as_told);
 	tcase_add_test(tests, a_spirals_bodies_are_its_spacing_apart);
 	tcase_add_test(tests, a_scatter_keeps_its_distance_and_its_seed);
+	tcase_add_test(tests, gears_in_assemblies_follow_joints_of_their_own);
 	tcase_add_test(tests, instances_of_a_planar_world_turn_about_z);
 	tcase_add_loop_test(tests, what_is_wrong_is_refused_by_line, 0, COUNT_OF(REFUSED));
 	tcase_add_test(tests, long_chains_and_many_values_are_refused);

@@ -297,8 +297,7 @@ START_TEST(angles_may_be_given_in_degrees)
 }
 END_TEST
 
-/* A leader may come later; of equal names it is the last one before; a generator's joints follow one by
- * one. */
+/* A leader may come later; a generator's joints follow one by one. */
 START_TEST(gears_find_their_leaders)
 {
 	struct scene *scene = parse(
@@ -312,7 +311,7 @@ START_TEST(gears_find_their_leaders)
 		"gear: {leader: one, ratio: -3, offset_degrees: 180}}\n"
 		"  - {type: cylindrical, name: late, b: 'w[2]', at_b: [0, 0, 0], "
 		"slide: {gear: {leader: late, axis: turn}}, turn: {gear: {leader: 'many[1]'}}}\n"
-		"  - {type: spherical, name: one, b: 'w[2]', at_b: [0, 0, 0]}\n");
+		"  - {type: spherical, name: other, b: 'w[2]', at_b: [0, 0, 0]}\n");
 	static const struct {
 		uint32_t joint, axis, leader, leader_axis; /* joints by their order */
 		double ratio, offset;
@@ -475,6 +474,10 @@ static const struct {
 	  "type: fixed, a: a, b: b, at_a: [0, 0, 0]", STATUS_RANGE, "b", "2 bodies and b has 3" },
 	{ "[{name: a}, {name: a}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_EXISTS, "name",
 	  "was already given in line 1" },
+	{ "[{name: a}]",
+	  "name: j, type: fixed, a: a, at: [0, 0, 0]}, {type: fixed, a: a, at: [0, 0, 0], "
+	  "name: i},\n{name: j, type: fixed, a: a, at: [0, 0, 0]",
+	  STATUS_EXISTS, "name", "scene:3: name 'j' was already given in line 2" },
 	{ "[{name: world}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name",
 	  "is not allowed" },
 	{ "[{name: 'a[0]'}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name",

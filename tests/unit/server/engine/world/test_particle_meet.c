@@ -4,6 +4,7 @@
  * rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
+#include "tests/lib/oracle_primitives.h"
 #include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
@@ -64,21 +65,6 @@ static void make_cloth(struct world *world)
 		}
 }
 
-/* Where edge from → to passes the cloth, if it does. */
-static bool passes(vec3 from, vec3 to, const vec3 corner[3])
-{
-	vec3 a = vec3_sub(corner[1], corner[0]), b = vec3_sub(corner[2], corner[0]);
-	vec3 way = vec3_sub(to, from), n = vec3_cross(a, b);
-	double down = vec3_dot(n, way);
-	if (down == 0)
-		return false;
-	double t = vec3_dot(n, vec3_sub(corner[0], from)) / down;
-	vec3 at = vec3_sub(vec3_mul_add(from, way, t), corner[0]);
-	double area = vec3_length_squared(n);
-	double u = vec3_dot(vec3_cross(at, b), n) / area, v = vec3_dot(vec3_cross(a, at), n) / area;
-	return t >= 0 && t <= 1 && u >= 0 && v >= 0 && u + v <= 1;
-}
-
 /* How many links of the other system pass through cells of the cloth. */
 static uint32_t crossings(const struct world *world, system_id system)
 {
@@ -98,7 +84,8 @@ static uint32_t crossings(const struct world *world, system_id system)
 			const vec3 two[3] = { p[SIDE + 1].position, p[1].position,
 					      p[SIDE].position };
 			if (vec3_distance(from, p->position) < 0.4)
-				found += passes(from, to, one) || passes(from, to, two);
+				found += oracle_segment_crosses(from, to, one) ||
+					 oracle_segment_crosses(from, to, two);
 		}
 	}
 	return found;

@@ -3,6 +3,7 @@
  * rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
+#include "tests/lib/oracle_primitives.h"
 #include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
@@ -54,20 +55,6 @@ static void pin(struct world *world, system_id system, uint32_t serial)
 
 /* ---- whether a cloth passes through itself -------------------------------------------------------- */
 
-static bool crosses(vec3 from, vec3 to, const vec3 corner[3])
-{
-	vec3 a = vec3_sub(corner[1], corner[0]), b = vec3_sub(corner[2], corner[0]);
-	vec3 way = vec3_sub(to, from), n = vec3_cross(a, b);
-	double down = vec3_dot(n, way);
-	if (down == 0)
-		return false;
-	double t = vec3_dot(n, vec3_sub(corner[0], from)) / down;
-	vec3 at = vec3_sub(vec3_mul_add(from, way, t), corner[0]);
-	double area = vec3_length_squared(n);
-	double u = vec3_dot(vec3_cross(at, b), n) / area, v = vec3_dot(vec3_cross(a, at), n) / area;
-	return t >= 0 && t <= 1 && u >= 0 && v >= 0 && u + v <= 1;
-}
-
 /* How many edges cross cells of which they are no side: 0 while no part has passed another. */
 static uint32_t crossings(uint32_t columns, uint32_t rows)
 {
@@ -91,7 +78,8 @@ static uint32_t crossings(uint32_t columns, uint32_t rows)
 			vec3 apart = vec3_sub(from, p[0].position);
 			if (vec3_length_squared(apart) > 0.09)
 				continue;
-			found += crosses(from, to, one) || crosses(from, to, two);
+			found += oracle_segment_crosses(from, to, one) ||
+				 oracle_segment_crosses(from, to, two);
 		}
 	}
 	return found;
