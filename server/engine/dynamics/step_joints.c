@@ -449,7 +449,9 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		add_given_forces(self, joint);
 		store_lags(table, joint, result);
 	}
-	joint_angles(joint, &joint->a, &joint->b, table->angle[row]);
+	dynamics->report.joint_error =
+		joint_end(joint, &joint->a, &joint->b, dynamics->report.joint_error,
+			  table->angle[row]);
 }
 
 /* m, rad: by how much a gear is violated at the motions in the tables, after the angles are stored. */
@@ -514,9 +516,6 @@ void step_joints_store(struct step *self, const struct step_joints *all,
 		joint->a = motion_of(dynamics, joint_body(tables, row, 0));
 		joint->b = motion_of(dynamics, joint_body(tables, row, 1));
 		store_result(self, joint, &results[i]);
-		struct joint_error error = joint_error(joint, &joint->a, &joint->b);
-		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
-							  scalar_max(error.along, error.about));
 	}
 	for (uint32_t i = joints->count; i < all->count; i++) {
 		store_gear(self, all->joints[i].gear, &results[i]);

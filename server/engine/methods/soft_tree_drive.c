@@ -205,6 +205,7 @@ void soft_tree_drive_aim(struct soft_step *self, struct soft_tree *tree, double 
 		struct tree_part *part = axis->part;
 		if (part == NULL)
 			continue;
+		axis->before = axis->rate;
 		/* Gaps are those of the sub-step's start, rates those of its middle; then of its end.
 		 * */
 		if (tree->driven && biased)

@@ -281,7 +281,7 @@ static void group_joints(struct tree_choice *c)
 			group->root_joint = j;
 		}
 		double *q = c->coordinates + (size_t)JOINT_AXES * j;
-		joint_coordinates(joint, &joint->a, &joint->b, q);
+		joint_coordinates_near(joint, &joint->a, &joint->b, OPEN_MAX, q);
 		group->bad = group->bad || !joint_fits(joint, q) || is_torn(c, j);
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 			group->rows += count_bits(joint->layout.parts[axis]);
@@ -410,13 +410,19 @@ static bool allocate_trees(struct tree_choice *c, uint32_t joints)
 	all->change = ARENA_ARRAY(scratch, double, all->axis_count);
 	all->tree_of_link = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->islands = arena_push_zero(scratch, all->tree_count * sizeof *all->islands);
+	all->wide = soft_tree_kernels();
+	all->groups = ARENA_ARRAY(scratch, struct link_group, all->link_count);
+	all->runs = ARENA_ARRAY(scratch, struct tree_run, all->tree_count);
+	all->keys = ARENA_ARRAY(scratch, uint64_t, all->link_count);
+	all->sorted = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->link_of = ARENA_ARRAY(scratch, uint32_t, c->self->body_count + 1);
 	all->list.joints = ARENA_ARRAY(scratch, struct joint, joints);
 	all->list.constraints = ARENA_ARRAY(scratch, struct constraint, joints);
 	all->results = ARENA_ARRAY(scratch, struct joint_result, joints);
 	return all->trees != NULL && all->links != NULL && all->axes != NULL &&
 	       all->parts != NULL && all->change != NULL && all->tree_of_link != NULL &&
-	       all->islands != NULL && all->link_of != NULL && all->list.joints != NULL &&
+	       all->islands != NULL && all->groups != NULL && all->runs != NULL &&
+	       all->keys != NULL && all->sorted != NULL && all->link_of != NULL && all->list.joints != NULL &&
 	       all->list.constraints != NULL && all->results != NULL;
 }
 
@@ -507,9 +513,20 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 	struct soft_trees *all = &self->trees;
 	uint32_t at = tree->first + tree->count++;
 	struct soft_tree_link *link = &all->links[at];
-	*link = (struct soft_tree_link){
-		.number = number, .parent = parent, .joint = TREE_NONE, .first = all->axis_count
-	};
+	*link = (struct soft_tree_link){ .number = number,
+					 .parent = parent,
+					 .joint = TREE_NONE,
+					 .first = all->axis_count,
+					 .child = TREE_NONE,
+					 .sibling = TREE_NONE,
+					 .ground_rotation = quat_identity() };
+	if (parent != TREE_NONE) {
+		struct soft_tree_link *on = &all->links[parent];
+		link->depth = (uint16_t)(on->depth + 1);
+		link->sibling = on->child;
+		on->child = at;
+		on->children++;
+	}
 	all->link_of[number] = at;
 	all->tree_of_link[at] = (uint32_t)(tree - all->trees);
 	self->drives[number].spins = false;
@@ -775,6 +792,12 @@ static uint32_t list_way(const struct soft_trees *all, const uint32_t links[2], 
 	return count;
 }
 
+/* Rows are written four numbers at a time. */
+static uint32_t whole_ways(uint32_t count)
+{
+	return (count + 3) & ~3u;
+}
+
 /* What islands have of contacts: counts, then places. */
 static void count_contacts(struct soft_step *self, uint32_t *ways, uint32_t *entries)
 {
@@ -790,7 +813,7 @@ static void count_contacts(struct soft_step *self, uint32_t *ways, uint32_t *ent
 		struct soft_island *island = &all->islands[all->island_of[all->tree_of_link[any]]];
 		island->manifold_last++;
 		*ways += length;
-		*entries += length * (contact.points + 3);
+		*entries += whole_ways(length) * (contact.points + 4);
 		all->manifold_count++;
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t number = contact.number[k];
@@ -838,13 +861,15 @@ static void add_manifold(struct soft_step *self, const struct link_contact *cont
 	all->lanes[at] = contact->manifold;
 	to->way_count = list_way(all, links, &all->ways[*ways]);
 	*ways += to->way_count;
-	for (uint32_t r = 0; r < contact->points + 3; r++) {
-		to->rows[r].g = *entries;
-		*entries += to->way_count;
+	for (uint32_t r = 0; r < contact->points + 4; r++) {
+		*(r == 0 ? &to->change : &to->rows[r - 1].g) = *entries;
+		*entries += whole_ways(to->way_count);
 	}
 	for (uint32_t k = 0; k < 2; k++) {
 		uint32_t number = contact->number[k];
 		to->link[k] = links[k];
+		if (links[k] != TREE_NONE)
+			all->links[links[k]].touched = true;
 		to->number[k] = number;
 		to->partner[k] = TREE_NONE;
 		if (links[k] != TREE_NONE || number == 0 || !self->drives[number].dynamic)
