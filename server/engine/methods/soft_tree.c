@@ -56,7 +56,9 @@ struct spatial soft_tree_inertia_apply(const struct tree_inertia *a, const struc
 static const struct tree_kernels *kernels_of(const struct soft_trees *all,
 					     const struct link_group *group)
 {
-	return group->lanes > 1 ? all->wide : &tree_kernels_1;
+	if (group->lanes > 2)
+		return all->wide;
+	return group->lanes > 1 ? &tree_kernels_2 : &tree_kernels_1;
 }
 
 static const struct soft_tree *tree_of(const struct soft_trees *all, const struct link_group *group,

@@ -91,7 +91,8 @@ struct soft_tree_link {
 	vec3 force, torque; /* N s, N m s in a sub-step */
 	double keep, spin_keep;
 	uint32_t number; /* of its soft body */
-	uint32_t parent, joint, first, count;
+	uint32_t parent, first, count;
+	uint32_t joint, result; /* its joint's number in the list, and in the order */
 	uint32_t child, sibling; /* its last child; its parent's child before it */
 	uint32_t ground; /* number of the soft body on which it hangs; 0: the world */
 	uint16_t depth, children;
@@ -204,8 +205,9 @@ struct tree_run {
 };
 
 struct soft_trees {
-	struct step_joints list; /* joints of trees */
-	struct joint_result *results;
+	struct step_joints list; /* of the step, of which `order` are those of trees */
+	uint32_t *order;
+	struct joint_result *results; /* by place in the order */
 	struct soft_tree *trees;
 	struct soft_tree_link *links;
 	struct tree_axis *axes;

@@ -416,14 +416,15 @@ static bool allocate_trees(struct tree_choice *c, uint32_t joints)
 	all->keys = ARENA_ARRAY(scratch, uint64_t, all->link_count);
 	all->sorted = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->link_of = ARENA_ARRAY(scratch, uint32_t, c->self->body_count + 1);
-	all->list.joints = ARENA_ARRAY(scratch, struct joint, joints);
-	all->list.constraints = ARENA_ARRAY(scratch, struct constraint, joints);
+	all->list = (struct step_joints){ .joints = c->list->joints,
+					  .constraints = c->list->constraints };
+	all->list.order = all->order = ARENA_ARRAY(scratch, uint32_t, joints);
 	all->results = ARENA_ARRAY(scratch, struct joint_result, joints);
 	return all->trees != NULL && all->links != NULL && all->axes != NULL &&
 	       all->parts != NULL && all->change != NULL && all->tree_of_link != NULL &&
 	       all->islands != NULL && all->groups != NULL && all->runs != NULL &&
-	       all->keys != NULL && all->sorted != NULL && all->link_of != NULL && all->list.joints != NULL &&
-	       all->list.constraints != NULL && all->results != NULL;
+	       all->keys != NULL && all->sorted != NULL && all->link_of != NULL &&
+	       all->order != NULL && all->results != NULL;
 }
 
 static struct tree_axis *add_axis(struct soft_trees *all, struct soft_tree_link *link, uint8_t kind,
@@ -543,11 +544,10 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 	link->reversed = number_at(c, j, 0) == number;
 	uint32_t ground = number_at(c, j, link->reversed ? 1 : 0);
 	c->taken[j] = true;
-	link->joint = all->list.count++;
-	all->list.joints[link->joint] = c->list->joints[j];
-	all->list.constraints[link->joint] = c->list->constraints[j];
-	const struct joint *joint = &all->list.joints[link->joint];
-	all->list.constraints[link->joint].data = joint;
+	link->joint = j;
+	link->result = all->list.count++;
+	all->order[link->result] = j;
+	const struct joint *joint = &all->list.joints[j];
 	link->frame_parent = link->reversed ? joint->frame_b : joint->frame_a;
 	link->frame_own = link->reversed ? joint->frame_a : joint->frame_b;
 	link->point_parent = link->reversed ? joint->point_b : joint->point_a;
@@ -670,34 +670,40 @@ static void take_idle(struct tree_choice *c)
 		if (c->taken[j] || !of_links)
 			continue;
 		ASSERT(is_idle(&c->list->joints[j]));
+		const struct joint *joint = &all->list.joints[j];
 		uint32_t at = all->list.count++;
-		all->list.joints[at] = c->list->joints[j];
-		all->list.constraints[at] = c->list->constraints[j];
-		all->list.constraints[at].data = &all->list.joints[at];
+		all->order[at] = j;
 		all->results[at] =
-			(struct joint_result){ .point = joint_anchor_b(&all->list.joints[at],
-								       &all->list.joints[at].b) };
+			(struct joint_result){ .point = joint_anchor_b(joint, &joint->b) };
 		c->taken[j] = true;
 	}
 }
 
-/* Takes the joints of trees out of the list. */
-static void keep_others(struct tree_choice *c)
+/* Leaves to rows what is not of trees: in a list of its own, because trees keep the joints where they are.
+ * Entries of gears follow the joints. */
+static enum status keep_others(const struct tree_choice *c)
 {
 	ASSERT(c->list != NULL && c->self != NULL);
-	struct step_joints *list = c->list;
-	uint32_t kept = 0;
-	for (uint32_t j = 0; j < list->count; j++) {
-		if (c->taken[j])
+	struct step_joints *list = c->list, kept = { 0 };
+	struct arena *scratch = &c->self->dynamics->scratch;
+	uint32_t gears = c->self->joints.gears.count, last = list->count + gears;
+	uint32_t count = last - c->self->trees.list.count, to = 0;
+	kept.joints = ARENA_ARRAY(scratch, struct joint, count);
+	kept.constraints = ARENA_ARRAY(scratch, struct constraint, count);
+	if (kept.joints == NULL || kept.constraints == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t j = 0; j < last; j++) {
+		if (j < list->count && c->taken[j])
 			continue;
-		if (kept != j) {
-			list->joints[kept] = list->joints[j];
-			list->constraints[kept] = list->constraints[j];
-			list->constraints[kept].data = &list->joints[kept];
-		}
-		kept++;
+		kept.joints[to] = list->joints[j];
+		kept.constraints[to] = list->constraints[j];
+		kept.constraints[to].data = &kept.joints[to];
+		to++;
 	}
-	list->count = kept;
+	ASSERT(to == count);
+	kept.count = count - gears;
+	*list = kept;
+	return STATUS_OK;
 }
 
 enum status soft_trees_choose(struct soft_step *self, struct step_joints *list, double bias_rate)
@@ -736,8 +742,7 @@ enum status soft_trees_choose(struct soft_step *self, struct step_joints *list, 
 	if (!allocate_trees(&c, list->count) || make_trees(&c) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	take_idle(&c);
-	keep_others(&c);
-	return STATUS_OK;
+	return keep_others(&c);
 }
 
 /* ---- contacts ------------------------------------------------------------------------------------------ */

@@ -299,7 +299,7 @@ static void store_link(struct soft_step *self, const struct soft_tree_link *link
 	struct soft_trees *all = &self->trees;
 	struct joint *joint = &all->list.joints[link->joint];
 	const struct constraint *of = &all->list.constraints[link->joint];
-	struct joint_result *to = &all->results[link->joint];
+	struct joint_result *to = &all->results[link->result];
 	uint32_t b = of->body_b == ROW_NO_BODY ? 0 : of->body_b + 1;
 	vec3 centre = b == 0 ? joint->b.centre : centre_of(self, b);
 	*to = (struct joint_result){ .on_b = link->load, .point = link->anchor };

@@ -965,6 +965,56 @@ START_TEST(rows_are_finite_at_degenerate_places)
 }
 END_TEST
 
+/* The turn of three small angles, or one that is not small; angles of the last step, with or without a whole
+ * turn. */
+static quat any_turn(void)
+{
+	quat turn = quat_identity();
+	double size = rng_below(&rng, 2) == 0 ? 0.02 : 1.5;
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		turn = quat_mul(turn, turn_about(axis, rng_range(&rng, -size, size)));
+		joint.angle[axis] = rng_below(&rng, 4) == 0 ? TWO_PI : rng_range(&rng, -1, 1);
+	}
+	return turn;
+}
+
+START_TEST(the_ways_of_a_step_to_coordinates_and_errors_agree_with_the_plain_ones)
+{
+	const double near = 0.02;
+	uint32_t skipped = 0;
+	for (uint32_t i = 0; i < 40 * CASES; i++)
+		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
+			double q[JOINT_AXES], fast[JOINT_AXES], angles[3];
+			make_any_joint((enum joint_type)type);
+			randomize_axes();
+			joint_know_layout(&joint);
+			motions[0] = random_motion(&rng);
+			motions[1] = random_motion(&rng);
+			place_b(random_vector(&rng, 0.5), any_turn());
+			joint_coordinates(&joint, &motions[0], &motions[1], q);
+			joint_coordinates_near(&joint, &motions[0], &motions[1], near, fast);
+			for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+				if (fast[axis] == q[axis])
+					continue;
+				ck_assert(axis >= 3 && joint_locked_axes(&joint) >> axis & 1);
+				ck_assert_double_eq(fast[axis], joint_locked_value(&joint, axis));
+				ck_assert_double_le(fabs(q[axis] - fast[axis]), near);
+				skipped++;
+			}
+			struct joint_error error = joint_error(&joint, &motions[0], &motions[1]);
+			double worst = fmax(error.along, error.about);
+			ck_assert_double_eq(
+				joint_end(&joint, &motions[0], &motions[1], 0, angles), worst);
+			for (uint32_t k = 0; k < 3; k++)
+				ck_assert_double_eq(angles[k], q[3 + k]);
+			ck_assert_double_eq(joint_end(&joint, &motions[0], &motions[1],
+						      0.5 * worst + 0.1, angles),
+					    fmax(worst, 0.5 * worst + 0.1));
+		}
+	ck_assert_uint_gt(skipped, CASES);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("joint");
@@ -982,6 +1032,9 @@ static Suite *make(void)
 	tcase_add_test(tests, twist_and_swing_are_those_of_the_quaternion);
 	tcase_add_test(tests, whole_turns_are_counted);
 	tcase_add_test(tests, an_error_is_the_largest_violation_of_an_axis);
+	tcase_add_test(
+		tests,
+		the_ways_of_a_step_to_coordinates_and_errors_agree_with_the_plain_ones);
 	tcase_add_test(tests, projection_satisfies_the_joint_and_keeps_momentum);
 	tcase_add_test(tests, projection_succeeds_from_singular_places);
 	tcase_add_test(tests, two_joined_free_bodies_conserve_momentum_and_energy);
