@@ -914,9 +914,9 @@ double joint_end(const struct joint *self, const struct body_motion *a, const st
 		}
 		for (uint32_t part = JOINT_HOLD; part <= JOINT_UPPER; part++)
 			if (layout->parts[axis] >> part & 1)
-				worst = scalar_max(worst, passed_limit(&at, layout, axis,
-								       (enum joint_part)part,
-								       angles));
+				worst = scalar_max(worst,
+						   passed_limit(&at, layout, axis,
+								(enum joint_part)part, angles));
 	}
 	return worst;
 }

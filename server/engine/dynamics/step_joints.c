@@ -449,9 +449,8 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		add_given_forces(self, joint);
 		store_lags(table, joint, result);
 	}
-	dynamics->report.joint_error =
-		joint_end(joint, &joint->a, &joint->b, dynamics->report.joint_error,
-			  table->angle[row]);
+	dynamics->report.joint_error = joint_end(joint, &joint->a, &joint->b,
+						 dynamics->report.joint_error, table->angle[row]);
 }
 
 /* m, rad: by how much a gear is violated at the motions in the tables, after the angles are stored. */

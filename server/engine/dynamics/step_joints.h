@@ -76,9 +76,9 @@ struct joint_result {
 	bool lags;  /* its rotors need not have the speeds of their axes, but those of `rotor` */
 	double rotor[JOINT_AXES]; /* m/s, rad/s */
 };
-/* Stores results[i] for joints[i] (joints[order[i]]), after step_store_all: multipliers, force and torque (mean over
- * the tick), and angles at the motions in the tables. A joint whose load is above its limit breaks:
- * an event, and its row is freed. */
+/* Stores results[i] for joints[i] (joints[order[i]]), after step_store_all: multipliers, force and
+ * torque (mean over the tick), and angles at the motions in the tables. A joint whose load is above
+ * its limit breaks: an event, and its row is freed. */
 void step_joints_store(struct step *self, const struct step_joints *all,
 		       const struct joint_result *results);
 

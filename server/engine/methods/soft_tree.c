@@ -39,17 +39,17 @@ struct spatial soft_tree_inertia_apply(const struct tree_inertia *a, const struc
 	double wx = v->angular.x, wy = v->angular.y, wz = v->angular.z;
 	const mat3 *c = &a->cross; /* by columns */
 	out.linear.x = a->along.xx * vx + a->along.xy * vy + a->along.zx * vz +
-			(c->x.x * wx + c->y.x * wy + c->z.x * wz);
+		       (c->x.x * wx + c->y.x * wy + c->z.x * wz);
 	out.linear.y = a->along.xy * vx + a->along.yy * vy + a->along.yz * vz +
-			(c->x.y * wx + c->y.y * wy + c->z.y * wz);
+		       (c->x.y * wx + c->y.y * wy + c->z.y * wz);
 	out.linear.z = a->along.zx * vx + a->along.yz * vy + a->along.zz * vz +
-			(c->x.z * wx + c->y.z * wy + c->z.z * wz);
+		       (c->x.z * wx + c->y.z * wy + c->z.z * wz);
 	out.angular.x = c->x.x * vx + c->x.y * vy + c->x.z * vz +
-			 (a->about.xx * wx + a->about.xy * wy + a->about.zx * wz);
+			(a->about.xx * wx + a->about.xy * wy + a->about.zx * wz);
 	out.angular.y = c->y.x * vx + c->y.y * vy + c->y.z * vz +
-			 (a->about.xy * wx + a->about.yy * wy + a->about.yz * wz);
+			(a->about.xy * wx + a->about.yy * wy + a->about.yz * wz);
 	out.angular.z = c->z.x * vx + c->z.y * vy + c->z.z * vz +
-			 (a->about.zx * wx + a->about.yz * wy + a->about.zz * wz);
+			(a->about.zx * wx + a->about.yz * wy + a->about.zz * wz);
 	return out;
 }
 
@@ -146,10 +146,9 @@ static void set_under(struct soft_step *self, const struct soft_tree *tree)
 		return;
 	struct body_motion ground = soft_motion(self, link->ground, (double)self->time);
 	vec3 r = vec3_sub(tree->origin, ground.centre);
-	link->under = (struct spatial){
-		vec3_add(ground.velocity, vec3_cross(ground.angular_velocity, r)),
-		ground.angular_velocity
-	};
+	link->under =
+		(struct spatial){ vec3_add(ground.velocity, vec3_cross(ground.angular_velocity, r)),
+				  ground.angular_velocity };
 }
 
 void soft_tree_solve(struct soft_step *self, const struct tree_run *run, enum tree_pass pass)

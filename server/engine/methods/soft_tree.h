@@ -51,13 +51,13 @@ struct tree_part {
 struct tree_axis {
 	struct spatial s, u; /* its motion at rate 1; A s */
 	vec3 direction, at;
-	double mass;	      /* sᵀ A s and what is added to it */
-	double inverse, root; /* 1/mass and its root; 0: held */
-	double drive;	      /* sᵀ of the impulse that its link lacks */
-	double given;	      /* impulse on the coordinate */
-	double speed;	      /* of a held axis */
-	double rate, q;	      /* q' and q */
-	double before;	      /* q' that rotors have */
+	double mass;		/* sᵀ A s and what is added to it */
+	double inverse, root;	/* 1/mass and its root; 0: held */
+	double drive;		/* sᵀ of the impulse that its link lacks */
+	double given;		/* impulse on the coordinate */
+	double speed;		/* of a held axis */
+	double rate, q;		/* q' and q */
+	double before;		/* q' that rotors have */
 	struct tree_part *part; /* NULL: none */
 	uint8_t kind, along;
 };
@@ -75,7 +75,7 @@ struct soft_tree_link {
 	struct spatial lacking; /* change of momentum less forces and contacts: what joints gave */
 	struct spatial load;	/* of its joint on it over the step; about b's anchor */
 	struct spatial sent, sent_bias; /* p and A c, for its parent */
-	struct spatial under;		/* velocity of the body on which it hangs, of a first link */
+	struct spatial under; /* velocity of the body on which it hangs, of a first link */
 	quat rotation;
 	vec3 centre, anchor; /* anchor: of the joint's b */
 	quat ball;
@@ -92,9 +92,9 @@ struct soft_tree_link {
 	double keep, spin_keep;
 	uint32_t number; /* of its soft body */
 	uint32_t parent, first, count;
-	uint32_t joint, result; /* its joint's number in the list, and in the order */
+	uint32_t joint, result;	 /* its joint's number in the list, and in the order */
 	uint32_t child, sibling; /* its last child; its parent's child before it */
-	uint32_t ground; /* number of the soft body on which it hangs; 0: the world */
+	uint32_t ground;	 /* number of the soft body on which it hangs; 0: the world */
 	uint16_t depth, children;
 	bool reversed, damped;
 	bool touched; /* blocks read its motion */
@@ -159,10 +159,10 @@ struct tree_way {
 
 struct tree_row {
 	struct spatial on[2]; /* J on links a, b */
-	double *g;	      /* by axis of the way: sᵀ f / √mass; room for whole groups of four */
-	double speed;	      /* J v before impulses of this pass, without partners */
-	double response;      /* J M⁻¹ Jᵀ */
-	double mass;	      /* its inverse; 0: nothing moves */
+	double *g;	 /* by axis of the way: sᵀ f / √mass; room for whole groups of four */
+	double speed;	 /* J v before impulses of this pass, without partners */
+	double response; /* J M⁻¹ Jᵀ */
+	double mass;	 /* its inverse; 0: nothing moves */
 	double impulse, start;
 	vec3 axis, turning[2], answer[2]; /* of partners */
 };
@@ -228,7 +228,7 @@ struct soft_trees {
 	uint32_t *lanes; /* by manifold: its number of the step */
 	uint32_t tree_count, link_count, axis_count, part_count, island_count, manifold_count,
 		partner_count, block_count, run_count;
-	uint32_t closed_count; /* of runs */
+	uint32_t closed_count;		   /* of runs */
 	uint32_t block_first, open_blocks; /* of their blocks; those of open islands come first */
 	uint32_t *island_of;		   /* by tree */
 	double h, bias_rate;

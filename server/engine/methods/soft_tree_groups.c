@@ -45,7 +45,8 @@ static uint64_t key_of(const struct soft_trees *all, const struct soft_tree_link
 void soft_tree_group_run(struct soft_trees *all, struct tree_run *run)
 {
 	ASSERT(run->island_first < run->island_last);
-	const struct soft_tree *last = &all->trees[all->islands[run->island_last - 1].tree_last - 1];
+	const struct soft_tree *last =
+		&all->trees[all->islands[run->island_last - 1].tree_last - 1];
 	uint32_t first = all->trees[all->islands[run->island_first].tree_first].first;
 	uint32_t count = last->first + last->count - first, groups = 0;
 	uint64_t *keys = all->keys + first;
@@ -87,8 +88,8 @@ void soft_trees_plan_runs(struct soft_trees *all)
 			struct tree_run *run = &all->runs[MAX_OF(all->run_count, 1u) - 1];
 			if (island->closed != (pass == 0))
 				continue;
-			uint32_t more = last->first + last->count -
-					all->trees[island->tree_first].first;
+			uint32_t more =
+				last->first + last->count - all->trees[island->tree_first].first;
 			bool joins = pass == 0 && all->run_count > 0 && run->island_last == k &&
 				     k - run->island_first < all->wide->lanes &&
 				     links + more <= RUN_LINKS_MAX;

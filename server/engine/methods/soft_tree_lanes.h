@@ -6,6 +6,10 @@
 
 #include "server/engine/methods/soft_step.h"
 
+#ifndef TREE_LANES
+#define TREE_LANES 1
+#endif
+
 #define VECTOR tv
 #define VECTOR_ELEMENT double
 #define VECTOR_BITS int64_t
@@ -206,20 +210,18 @@ ALWAYS_INLINE struct tv_spatial tv_inertia_apply(const struct tv_inertia *a, str
 	const struct tv_sym3 *p = &a->along, *q = &a->about;
 	const struct tv_mat3 *c = &a->cross;
 	struct tv3 v = m.linear, w = m.angular;
-	return (struct tv_spatial){
-		{ p->xx * v.x + p->xy * v.y + p->zx * v.z +
-			  (c->x.x * w.x + c->y.x * w.y + c->z.x * w.z),
-		  p->xy * v.x + p->yy * v.y + p->yz * v.z +
-			  (c->x.y * w.x + c->y.y * w.y + c->z.y * w.z),
-		  p->zx * v.x + p->yz * v.y + p->zz * v.z +
-			  (c->x.z * w.x + c->y.z * w.y + c->z.z * w.z) },
-		{ c->x.x * v.x + c->x.y * v.y + c->x.z * v.z +
-			  (q->xx * w.x + q->xy * w.y + q->zx * w.z),
-		  c->y.x * v.x + c->y.y * v.y + c->y.z * v.z +
-			  (q->xy * w.x + q->yy * w.y + q->yz * w.z),
-		  c->z.x * v.x + c->z.y * v.y + c->z.z * v.z +
-			  (q->zx * w.x + q->yz * w.y + q->zz * w.z) }
-	};
+	return (struct tv_spatial){ { p->xx * v.x + p->xy * v.y + p->zx * v.z +
+					      (c->x.x * w.x + c->y.x * w.y + c->z.x * w.z),
+				      p->xy * v.x + p->yy * v.y + p->yz * v.z +
+					      (c->x.y * w.x + c->y.y * w.y + c->z.y * w.z),
+				      p->zx * v.x + p->yz * v.y + p->zz * v.z +
+					      (c->x.z * w.x + c->y.z * w.y + c->z.z * w.z) },
+				    { c->x.x * v.x + c->x.y * v.y + c->x.z * v.z +
+					      (q->xx * w.x + q->xy * w.y + q->zx * w.z),
+				      c->y.x * v.x + c->y.y * v.y + c->y.z * v.z +
+					      (q->xy * w.x + q->yy * w.y + q->yz * w.z),
+				      c->z.x * v.x + c->z.y * v.y + c->z.z * v.z +
+					      (q->zx * w.x + q->yz * w.y + q->zz * w.z) } };
 }
 
 ALWAYS_INLINE struct tv_sym3 tv_sym3_take(struct tv_sym3 a, struct tv3 x, struct tv3 s)
@@ -264,8 +266,8 @@ ALWAYS_INLINE struct tv_inertia tv_inertia_add(const struct tv_inertia *a,
 				      tv3_add(a->cross.z, b->cross.z) } };
 }
 
-ALWAYS_INLINE struct tv_inertia
-tv_inertia_select(tv_mask mask, const struct tv_inertia *a, const struct tv_inertia *b)
+ALWAYS_INLINE struct tv_inertia tv_inertia_select(tv_mask mask, const struct tv_inertia *a,
+						  const struct tv_inertia *b)
 {
 	return (struct tv_inertia){ tv_sym3_select(mask, a->along, b->along),
 				    tv_sym3_select(mask, a->about, b->about),

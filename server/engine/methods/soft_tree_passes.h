@@ -10,11 +10,25 @@
 #include "server/engine/math/trig.h"
 #include "server/engine/methods/soft_tree_lanes.h"
 
+#ifndef TREE_KERNELS
+#define TREE_KERNELS tree_kernels_1
+#endif
+
 /* 1. Of s A s before axes of its link give way. Below it is rounding, and the axis is held. */
 #define PIVOT_MIN 1e-12
 
 /* Numbers of an axis from its mass on. */
-enum { AXIS_MASS, AXIS_INVERSE, AXIS_ROOT, AXIS_DRIVE, AXIS_GIVEN, AXIS_SPEED, AXIS_RATE, AXIS_Q, AXIS_NUMBERS };
+enum {
+	AXIS_MASS,
+	AXIS_INVERSE,
+	AXIS_ROOT,
+	AXIS_DRIVE,
+	AXIS_GIVEN,
+	AXIS_SPEED,
+	AXIS_RATE,
+	AXIS_Q,
+	AXIS_NUMBERS
+};
 
 /* Numbers of a link from `before` on. */
 struct tv_changes {
@@ -173,10 +187,9 @@ static void pose_group(const struct soft_trees *all, const struct link_group *gr
 	LINK_GATHER(&links, frame_parent, 7, &at_parent);
 	LINK_GATHER(&links, frame_own, 7, &at_own);
 	LINK_GATHER(&links, ball, 7, &turn);
-	struct tv_walk walk = {
-		tv4_mul(parent.rotation, at_parent.rotation),
-		tv3_add(parent.centre, tv4_rotate(parent.rotation, at_parent.centre))
-	};
+	struct tv_walk walk = { tv4_mul(parent.rotation, at_parent.rotation),
+				tv3_add(parent.centre,
+					tv4_rotate(parent.rotation, at_parent.centre)) };
 	if (!any->reversed)
 		slide_group(all, group, turn.centre, &walk);
 	out.anchor = walk.p;
@@ -438,8 +451,8 @@ static void down_group(const struct soft_trees *all, const struct link_group *gr
 		TV_GATHER(&axes, struct tree_axis, mass, AXIS_NUMBERS, n);
 		tv across = tv_spatial_dot(su[1], y);
 		tv_mask held = n[AXIS_INVERSE] == tv_all(0);
-		tv rate = tv_select(held, n[AXIS_SPEED],
-				    (n[AXIS_DRIVE] - across) * n[AXIS_INVERSE]);
+		tv rate =
+			tv_select(held, n[AXIS_SPEED], (n[AXIS_DRIVE] - across) * n[AXIS_INVERSE]);
 		tv holds = across + n[AXIS_MASS] * n[AXIS_SPEED] - n[AXIS_DRIVE];
 		LANES_UNROLL
 		for (uint32_t i = 0; i < TREE_LANES; i++) {
@@ -484,8 +497,7 @@ ALWAYS_INLINE struct tv_spatial half_bias(const struct soft_trees *all,
 
 /* What forces and damping give links in a sub-step. */
 ALWAYS_INLINE struct tv_spatial given_to(const struct soft_trees *all,
-					 const struct link_group *group,
-					 struct tv_spatial momentum)
+					 const struct link_group *group, struct tv_spatial momentum)
 {
 	struct tree_places links = tree_link_places(all, group->link),
 			   trees = tree_places_of(all, group);
@@ -519,9 +531,9 @@ static void before_group(const struct soft_trees *all, const struct link_group *
 		tv half = TV_ONE(&trees, struct soft_tree, half);
 		to.before = v;
 		to.turning.linear = tv3_scale(tv3_cross(v.angular, m.linear), -half);
-		to.turning.angular = tv3_scale(tv3_add(tv3_cross(v.angular, m.angular),
-						       tv3_cross(v.linear, m.linear)),
-					       -half);
+		to.turning.angular = tv3_scale(
+			tv3_add(tv3_cross(v.angular, m.angular), tv3_cross(v.linear, m.linear)),
+			-half);
 		if (any->joint != TREE_NONE)
 			to.bias = half_bias(all, group, half);
 		to.given = given_to(all, group, m);
@@ -551,8 +563,8 @@ static void after_group(const struct soft_trees *all, const struct link_group *g
 	if (pass == TREE_BEGIN) {
 		lacking = tv_spatial_sub(m, LINK_SPATIAL(&links, momentum));
 	} else {
-		lacking = tv_spatial_sub(LINK_SPATIAL(&links, lacking),
-					 LINK_SPATIAL(&links, pushed));
+		lacking =
+			tv_spatial_sub(LINK_SPATIAL(&links, lacking), LINK_SPATIAL(&links, pushed));
 		lacking = tv_spatial_add(lacking, m);
 	}
 	first_children(all, group, child);

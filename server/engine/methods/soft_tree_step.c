@@ -65,7 +65,7 @@ static void solve_run(struct soft_step *self, const struct tree_run *run, enum t
 	soft_tree_solve(self, run, pass);
 }
 
-static bool touches(const struct soft_island *island)
+static bool touches_any(const struct soft_island *island)
 {
 	return island->manifold_first < island->manifold_last;
 }
@@ -74,7 +74,7 @@ static bool touches(const struct soft_island *island)
 static void drop_pushes(const struct soft_trees *all, const struct soft_island *island)
 {
 	ASSERT(island->tree_first < island->tree_last);
-	for (uint32_t t = island->tree_first; t < island->tree_last && touches(island); t++)
+	for (uint32_t t = island->tree_first; t < island->tree_last && touches_any(island); t++)
 		for (uint32_t i = 0; i < all->trees[t].count; i++)
 			all->links[all->trees[t].first + i].pushed = spatial_zero();
 }
@@ -106,7 +106,7 @@ static void solve_rounds(struct soft_step *self, const struct tree_run *run, enu
 				drop_pushes(all, island);
 		solve_run(self, run, pass);
 		for (struct soft_island *island = first; island < last; island++) {
-			if (!island->changed || !touches(island))
+			if (!island->changed || !touches_any(island))
 				continue;
 			soft_tree_contacts(self, island, pass == TREE_SOLVE, round == 0);
 			again = true;
@@ -139,7 +139,7 @@ static void pass_run(struct soft_step *self, const struct tree_run *run, double 
 		soft_tree_drive_count(all, &all->trees[t], biased);
 	soft_tree_after(all, run, pass);
 	for (uint32_t k = run->island_first; k < run->island_last; k++)
-		if (touches(&all->islands[k]))
+		if (touches_any(&all->islands[k]))
 			soft_tree_contacts_store(self, &all->islands[k], biased);
 }
 

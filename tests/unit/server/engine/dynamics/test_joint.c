@@ -9,6 +9,7 @@
 #include "tests/lib/eliminate.h"
 #include "tests/lib/motions.h"
 #include "tests/lib/poses.h"
+#include "tests/lib/random_joint.h"
 
 enum { CASES = 60, ROWS = JOINT_ROWS_MAX };
 
@@ -45,50 +46,12 @@ static void make_joint(enum joint_type type)
 static void make_any_joint(enum joint_type type)
 {
 	make_joint(type);
-	joint.point_a = random_vector(&rng, 1);
-	joint.point_b = random_vector(&rng, 1);
-	joint.frame_a = random_rotation(&rng);
-	joint.frame_b = random_rotation(&rng);
-	if (type == JOINT_DISTANCE)
-		joint.axes[0].rest = rng_range(&rng, 0.5, 2);
-}
-
-/* Random limits, spring, motor and friction of a free axis. */
-static void randomize_axis(struct joint_axis *axis, bool lower)
-{
-	if (rng_below(&rng, 2) == 0)
-		axis->mode = JOINT_LIMITED;
-	axis->lower = lower ? rng_range(&rng, -2, -0.1) : 0;
-	axis->upper = rng_range(&rng, 0.1, 2);
-	axis->restitution = rng_range(&rng, 0, 1);
-	axis->spring = (uint8_t)rng_below(&rng, 3);
-	axis->stiffness = rng_range(&rng, 1, 9);
-	axis->damping = rng_range(&rng, 0, 1);
-	axis->rest = rng_range(&rng, -1, 1);
-	axis->spring_limit = rng_below(&rng, 2);
-	axis->motor = (uint8_t)rng_below(&rng, 3);
-	axis->target = rng_range(&rng, -1, 1);
-	axis->rate = rng_range(&rng, -1, 1);
-	axis->motor_limit = rng_below(&rng, 2);
-	axis->friction = rng_below(&rng, 2);
+	random_joint_place(&rng, &joint);
 }
 
 static void randomize_axes(void)
 {
-	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-		struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint.type, axis);
-		if (!kind.settable)
-			continue;
-		if (kind.locks)
-			joint.axes[axis].mode = (uint8_t)rng_below(&rng, 2);
-		if (joint.axes[axis].mode == JOINT_FREE)
-			randomize_axis(&joint.axes[axis], kind.limits);
-		/* Some axes are locked by equal limits. */
-		if (kind.limits && rng_below(&rng, 8) == 0) {
-			joint.axes[axis].mode = JOINT_LIMITED;
-			joint.axes[axis].upper = joint.axes[axis].lower;
-		}
-	}
+	random_joint_axes(&rng, &joint);
 }
 
 /* Whether all angles are far from their singular values and the anchors are more than 0.5 m apart. */
@@ -745,9 +708,10 @@ START_TEST(projection_satisfies_the_joint_and_keeps_momentum)
 			for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 				if (type != JOINT_SIX_DOF && type != JOINT_DISTANCE &&
 				    joint_axis_kind((enum joint_type)type, axis).settable) {
-					randomize_axis(&joint.axes[axis],
-						       joint_axis_kind((enum joint_type)type, axis)
-							       .limits);
+					random_joint_axis(
+						&rng, &joint.axes[axis],
+						joint_axis_kind((enum joint_type)type, axis)
+							.limits);
 				}
 			make_masses();
 			motions[0] = random_motion(&rng);
@@ -965,56 +929,6 @@ START_TEST(rows_are_finite_at_degenerate_places)
 }
 END_TEST
 
-/* The turn of three small angles, or one that is not small; angles of the last step, with or without a whole
- * turn. */
-static quat any_turn(void)
-{
-	quat turn = quat_identity();
-	double size = rng_below(&rng, 2) == 0 ? 0.02 : 1.5;
-	for (uint32_t axis = 0; axis < 3; axis++) {
-		turn = quat_mul(turn, turn_about(axis, rng_range(&rng, -size, size)));
-		joint.angle[axis] = rng_below(&rng, 4) == 0 ? TWO_PI : rng_range(&rng, -1, 1);
-	}
-	return turn;
-}
-
-START_TEST(the_ways_of_a_step_to_coordinates_and_errors_agree_with_the_plain_ones)
-{
-	const double near = 0.02;
-	uint32_t skipped = 0;
-	for (uint32_t i = 0; i < 40 * CASES; i++)
-		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
-			double q[JOINT_AXES], fast[JOINT_AXES], angles[3];
-			make_any_joint((enum joint_type)type);
-			randomize_axes();
-			joint_know_layout(&joint);
-			motions[0] = random_motion(&rng);
-			motions[1] = random_motion(&rng);
-			place_b(random_vector(&rng, 0.5), any_turn());
-			joint_coordinates(&joint, &motions[0], &motions[1], q);
-			joint_coordinates_near(&joint, &motions[0], &motions[1], near, fast);
-			for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-				if (fast[axis] == q[axis])
-					continue;
-				ck_assert(axis >= 3 && joint_locked_axes(&joint) >> axis & 1);
-				ck_assert_double_eq(fast[axis], joint_locked_value(&joint, axis));
-				ck_assert_double_le(fabs(q[axis] - fast[axis]), near);
-				skipped++;
-			}
-			struct joint_error error = joint_error(&joint, &motions[0], &motions[1]);
-			double worst = fmax(error.along, error.about);
-			ck_assert_double_eq(
-				joint_end(&joint, &motions[0], &motions[1], 0, angles), worst);
-			for (uint32_t k = 0; k < 3; k++)
-				ck_assert_double_eq(angles[k], q[3 + k]);
-			ck_assert_double_eq(joint_end(&joint, &motions[0], &motions[1],
-						      0.5 * worst + 0.1, angles),
-					    fmax(worst, 0.5 * worst + 0.1));
-		}
-	ck_assert_uint_gt(skipped, CASES);
-}
-END_TEST
-
 static Suite *make(void)
 {
 	Suite *suite = suite_create("joint");
@@ -1032,9 +946,6 @@ static Suite *make(void)
 	tcase_add_test(tests, twist_and_swing_are_those_of_the_quaternion);
 	tcase_add_test(tests, whole_turns_are_counted);
 	tcase_add_test(tests, an_error_is_the_largest_violation_of_an_axis);
-	tcase_add_test(
-		tests,
-		the_ways_of_a_step_to_coordinates_and_errors_agree_with_the_plain_ones);
 	tcase_add_test(tests, projection_satisfies_the_joint_and_keeps_momentum);
 	tcase_add_test(tests, projection_succeeds_from_singular_places);
 	tcase_add_test(tests, two_joined_free_bodies_conserve_momentum_and_energy);
