@@ -311,7 +311,11 @@ static struct joint_coordinate angular_coordinate(const struct joint_at *at,
 static double with_whole_turns(const struct joint_at *at, uint32_t angle, double value)
 {
 	ASSERT(angle < 3);
-	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
+	double change = at->joint->angle[angle] - value;
+	/* Less than half a turn is none; of 0 the sum has a sign. */
+	if (scalar_abs(change) < 3 && value != 0)
+		return value;
+	return value + TWO_PI * scalar_round(change / TWO_PI);
 }
 
 static double angle_value(const struct joint_at *at, enum joint_counting counting, uint32_t angle)
@@ -691,18 +695,31 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 	find_angles(&at, layout, out + 3);
 }
 
-void joint_angles(const struct joint *self, const struct body_motion *a,
-		  const struct body_motion *b, double out[3])
+void joint_coordinates_near(const struct joint *self, const struct body_motion *a,
+			    const struct body_motion *b, double near, double out[JOINT_AXES])
 {
 	ASSERT(self->type < JOINT_TYPES_END);
 	struct joint_layout found;
 	struct joint_at at;
+	const struct joint_layout *layout = layout_of(self, &found);
+	enum joint_counting counting = (enum joint_counting)layout->counting;
 	at.joint = self;
 	at.a = a;
 	at.b = b;
-	at.frame_a = quat_mul(a->rotation, self->frame_a);
+	find_anchors(&at, CONSTRAINT_POSITION);
 	find_turn(&at, CONSTRAINT_POSITION);
-	find_angles(&at, layout_of(self, &found), out);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		if (!KINDS[self->type][axis].used)
+			out[axis] = 0;
+		else if (axis < 3)
+			out[axis] = linear_coordinate(&at, axis).value;
+		else if (layout->locked >> axis & 1 && layout->at[axis] == 0 &&
+			 scalar_abs(self->angle[axis - 3]) < 3 - near &&
+			 joint_turn_is_near(&at.turn, counting, axis - 3, near))
+			out[axis] = 0;
+		else
+			out[axis] = angle_value(&at, counting, axis - 3);
+	}
 }
 
 double joint_axis_force(const struct joint *self, uint32_t axis)
@@ -852,4 +869,54 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 		note_error(&error, &worst, axis, off, leaves);
 	}
 	return error;
+}
+
+/* By how much a limit of an axis is passed. */
+static double passed_limit(const struct joint_at *at, const struct joint_layout *layout,
+			   uint32_t axis, enum joint_part part, const double angles[3])
+{
+	ASSERT(axis < JOINT_AXES && part <= JOINT_UPPER);
+	const struct joint_axis *data = axis_data(at->joint, layout, axis);
+	double value = axis < 3 ? linear_coordinate(at, axis).value : angles[axis - 3];
+	if (layout->counting == JOINT_COUNTS_SWING && axis == 3)
+		value = twist_coordinate(at, joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0),
+					 part == JOINT_HOLD ? data->lower : data->upper)
+				.value;
+	return -part_gap(data, part, value);
+}
+
+double joint_end(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
+		 double least, double angles[3])
+{
+	ASSERT(self->type < JOINT_TYPES_END);
+	struct joint_layout found;
+	struct joint_at at;
+	const struct joint_layout *layout = layout_of(self, &found);
+	struct measured_row rows[JOINT_AXES], *row = rows;
+	struct joint_writer to = { CONSTRAINT_POSITION, rows };
+	double worst = least;
+	at.joint = self;
+	at.a = a;
+	at.b = b;
+	find_anchors(&at, CONSTRAINT_POSITION);
+	find_turn(&at, CONSTRAINT_POSITION);
+	find_angles(&at, layout, angles);
+	if (layout->locked != 0)
+		add_locked_rows(&at, layout, &to);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		if (layout->locked >> axis & 1) {
+			double off = scalar_abs(row++->gap);
+			double fold = axis < 3 ? 0 : layout->fold[axis - 3];
+			if (fold > 0 && off > worst) /* an arctangent is less */
+				off = fold * trig_atan(off / fold);
+			worst = scalar_max(worst, off);
+			continue;
+		}
+		for (uint32_t part = JOINT_HOLD; part <= JOINT_UPPER; part++)
+			if (layout->parts[axis] >> part & 1)
+				worst = scalar_max(worst,
+						   passed_limit(&at, layout, axis,
+								(enum joint_part)part, angles));
+	}
+	return worst;
 }

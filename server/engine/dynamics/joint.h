@@ -134,9 +134,13 @@ double joint_locked_value(const struct joint *self, uint32_t axis);
 /* The coordinates (types.h), m and rad, at two motions; 0 for unused axes. */
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES]);
-/* The last three of them. */
-void joint_angles(const struct joint *self, const struct body_motion *a,
-		  const struct body_motion *b, double out[3]);
+/* The same, but a locked angle within `near` of its value may be told as this value. */
+void joint_coordinates_near(const struct joint *self, const struct body_motion *a,
+			    const struct body_motion *b, double near, double out[JOINT_AXES]);
+/* The last three of them, and the greatest violation of locked axes and limits (joint_error: m or rad), or
+ * `least` if that is more. */
+double joint_end(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
+		 double least, double angles[3]);
 /* N or N·m: what a motor of kind force exerts along (about) an axis, within its limit; 0 of an
  * axis without one, and of a locked axis. */
 double joint_axis_force(const struct joint *self, uint32_t axis);

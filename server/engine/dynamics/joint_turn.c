@@ -143,6 +143,26 @@ static struct joint_angle find_swing_direction(const struct joint_turn *self)
 
 /* ---- by order and number ------------------------------------------------------------------- */
 
+/* The angle is atan2(y, x). */
+static void sides_of(const struct joint_turn *self, enum joint_counting counting, uint32_t angle,
+		     double *y, double *x)
+{
+	const mat3 *r = &self->axes;
+	const struct angle_order *order = &ORDERS[counting];
+	vec3 last = axis_of(r, order->last);
+	double across = vec3_get(last, order->middle), along = vec3_get(last, order->last);
+	if (angle == order->middle) {
+		*y = order->side * vec3_get(last, order->first);
+		*x = scalar_sqrt(across * across + along * along);
+	} else if (angle == order->first) {
+		*y = -order->side * across;
+		*x = along;
+	} else {
+		*y = -order->side * vec3_get(axis_of(r, order->middle), order->first);
+		*x = vec3_get(axis_of(r, order->first), order->first);
+	}
+}
+
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
 {
 	ASSERT(counting <= JOINT_COUNTS_SWING && angle < 3);
@@ -151,16 +171,21 @@ double joint_turn_value(const struct joint_turn *self, enum joint_counting count
 		return angle == 0
 			       ? 2 * trig_atan2(self->turn.x, self->turn.w)
 			       : trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
-	const struct angle_order *order = &ORDERS[counting];
-	vec3 last = axis_of(r, order->last);
-	double across = vec3_get(last, order->middle), along = vec3_get(last, order->last);
-	if (angle == order->middle)
-		return trig_atan2(order->side * vec3_get(last, order->first),
-				  scalar_sqrt(across * across + along * along));
-	if (angle == order->first)
-		return trig_atan2(-order->side * across, along);
-	return trig_atan2(-order->side * vec3_get(axis_of(r, order->middle), order->first),
-			  vec3_get(axis_of(r, order->first), order->first));
+	double y, x;
+	sides_of(self, counting, angle, &y, &x);
+	return trig_atan2(y, x);
+}
+
+bool joint_turn_is_near(const struct joint_turn *self, enum joint_counting counting, uint32_t angle,
+			double near)
+{
+	ASSERT(counting <= JOINT_COUNTS_SWING && angle < 3);
+	if (counting == JOINT_COUNTS_SWING)
+		return false;
+	double y, x;
+	sides_of(self, counting, angle, &y, &x);
+	/* An angle is less than its tangent; the factor is for rounding. */
+	return x > 0 && scalar_abs(y) < 0.999 * near * x;
 }
 
 struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_counting counting,

@@ -51,6 +51,9 @@ enum joint_counting {
 /* Angle 0 … 2 (about x, y, z; twist, swing, none) without whole turns, in [−π, π] (twist: [−2π, 2π]). */
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting,
 			uint32_t angle);
+/* Whether it is surely within `near` rad of 0, without whole turns: false may be wrong, true not. */
+bool joint_turn_is_near(const struct joint_turn *self, enum joint_counting counting, uint32_t angle,
+			double near);
 /* Its rate and bend; value 0. */
 struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_counting counting,
 				    uint32_t angle);

@@ -96,6 +96,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_force \
 	tests/unit/server/engine/dynamics/test_frame_rate \
 	tests/unit/server/engine/dynamics/test_joint \
+	tests/unit/server/engine/dynamics/test_joint_end \
 	tests/unit/server/engine/dynamics/test_mass_operator \
 	tests/unit/server/engine/dynamics/test_ode \
 	tests/unit/server/engine/dynamics/test_step \

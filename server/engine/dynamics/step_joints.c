@@ -449,7 +449,8 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		add_given_forces(self, joint);
 		store_lags(table, joint, result);
 	}
-	joint_angles(joint, &joint->a, &joint->b, table->angle[row]);
+	dynamics->report.joint_error = joint_end(joint, &joint->a, &joint->b,
+						 dynamics->report.joint_error, table->angle[row]);
 }
 
 /* m, rad: by how much a gear is violated at the motions in the tables, after the angles are stored. */
@@ -501,32 +502,35 @@ static void store_gear(struct step *self, const struct gear *gear,
 	}
 }
 
+static struct joint *stored_joint(const struct step_joints *all, uint32_t i)
+{
+	ASSERT(i < all->count && (all->order == NULL || all->gears == 0));
+	return &all->joints[all->order != NULL ? all->order[i] : i];
+}
+
 void step_joints_store(struct step *self, const struct step_joints *all,
 		       const struct joint_result *results)
 {
 	struct dynamics *dynamics = self->dynamics;
 	const struct tables *tables = dynamics->tables;
-	struct step_joints only = *all, *joints = &only;
-	joints->count -= joints->gears;
-	for (uint32_t i = 0; i < joints->count; i++) {
-		struct joint *joint = &joints->joints[i];
+	uint32_t count = all->count - all->gears;
+	for (uint32_t i = 0; i < count; i++) {
+		struct joint *joint = stored_joint(all, i);
 		uint32_t row = joint->row;
 		joint->a = motion_of(dynamics, joint_body(tables, row, 0));
 		joint->b = motion_of(dynamics, joint_body(tables, row, 1));
 		store_result(self, joint, &results[i]);
-		struct joint_error error = joint_error(joint, &joint->a, &joint->b);
-		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
-							  scalar_max(error.along, error.about));
 	}
-	for (uint32_t i = joints->count; i < all->count; i++) {
+	for (uint32_t i = count; i < all->count; i++) {
 		store_gear(self, all->joints[i].gear, &results[i]);
 		dynamics->report.joint_error = scalar_max(
 			dynamics->report.joint_error, gear_error(dynamics, all->joints[i].gear));
 	}
 	/* Breaking a joint changes the lists of bodies, so it follows after all columns are stored. */
-	for (uint32_t i = 0; i < joints->count; i++) {
-		double load = load_of(&tables->joint, joints->joints[i].row);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t row = stored_joint(all, i)->row;
+		double load = load_of(&tables->joint, row);
 		if (load > 1)
-			break_joint(dynamics, joints->joints[i].row, results[i].point, load);
+			break_joint(dynamics, row, results[i].point, load);
 	}
 }

@@ -47,6 +47,8 @@ struct step_joints {
 	 * between a body that its follower moves and one that its leader moves; ROW_NO_BODY where it
 	 * moves none, or no other. All further bodies that it moves are linked to these by their joints. */
 	uint32_t gears;
+	/* NULL: all joints; else those that are stored, by their number in `joints`. No gears. */
+	const uint32_t *order;
 };
 
 /* The gear of an axis of the follower in a row, with the motions in the tables and the targets at `time`
@@ -74,9 +76,9 @@ struct joint_result {
 	bool lags;  /* its rotors need not have the speeds of their axes, but those of `rotor` */
 	double rotor[JOINT_AXES]; /* m/s, rad/s */
 };
-/* Stores results[i] for joints[i], after step_store_all: multipliers, force and torque (mean over
- * the tick), and angles at the motions in the tables. A joint whose load is above its limit breaks:
- * an event, and its row is freed. */
+/* Stores results[i] for joints[i] (joints[order[i]]), after step_store_all: multipliers, force and
+ * torque (mean over the tick), and angles at the motions in the tables. A joint whose load is above
+ * its limit breaks: an event, and its row is freed. */
 void step_joints_store(struct step *self, const struct step_joints *all,
 		       const struct joint_result *results);
 

@@ -7,6 +7,7 @@
  *   VECTOR_ELEMENT  float or double
  *   VECTOR_BITS     the integer of the same size
  *   VECTOR_EIGHT    if there are loads and stores: the structure in memory, with BLOCK_LANES elements `at`
+ *   VECTOR_PLAIN    if it is one element: no vector, but the plain type
  *
  * Alone it defines nothing. Each operation is the IEEE one per lane, in the order of vec3.h and quat.h, so
  * that a lane has the bits of the plain computation. */
@@ -19,13 +20,22 @@
 #define VECTOR_JOIN(a, b) VECTOR_PASTE(a, b)
 #define NAME(suffix) VECTOR_JOIN(VECTOR, suffix)
 
+#ifdef VECTOR_PLAIN
+typedef VECTOR_ELEMENT VECTOR;
+typedef VECTOR_BITS NAME(_mask);
+#else
 typedef VECTOR_ELEMENT VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 typedef VECTOR_BITS NAME(_mask) __attribute__((vector_size(VECTOR_BYTES)));
+#endif
 
 /* In memory, which is an array of elements. In place of memcpy, which gcc splits into halves: a load of a
  * vector that was stored by halves waits for the stores. */
+#ifdef VECTOR_PLAIN
+typedef VECTOR_ELEMENT NAME(_stored) __attribute__((may_alias));
+#else
 typedef VECTOR_ELEMENT NAME(_stored)
 	__attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(VECTOR_ELEMENT)), may_alias));
+#endif
 
 ALWAYS_INLINE VECTOR NAME(_all)(VECTOR_ELEMENT s)
 {
@@ -49,14 +59,20 @@ ALWAYS_INLINE void NAME(_store)(struct VECTOR_EIGHT *to, uint32_t first, VECTOR 
 
 ALWAYS_INLINE VECTOR NAME(_select)(NAME(_mask) mask, VECTOR yes, VECTOR no)
 {
+#ifdef VECTOR_PLAIN
+	return mask ? yes : no;
+#else
 	return (VECTOR)((mask & (NAME(_mask))yes) | (~mask & (NAME(_mask))no));
+#endif
 }
 
+#ifndef VECTOR_PLAIN
 ALWAYS_INLINE VECTOR NAME(_abs)(VECTOR v)
 {
 	NAME(_mask) sign = (NAME(_mask))NAME(_all)(-(VECTOR_ELEMENT)0);
 	return (VECTOR)((NAME(_mask))v & ~sign);
 }
+#endif
 
 /* b if they are equal or one is not a number. */
 ALWAYS_INLINE VECTOR NAME(_max)(VECTOR a, VECTOR b)
@@ -143,6 +159,7 @@ ALWAYS_INLINE struct NAME(4) NAME(4_mul)(struct NAME(4) a, struct NAME(4) b)
 #undef NAME
 #undef VECTOR_JOIN
 #undef VECTOR_PASTE
+#undef VECTOR_PLAIN
 #undef VECTOR_EIGHT
 #undef VECTOR_BITS
 #undef VECTOR_ELEMENT

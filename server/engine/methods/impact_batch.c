@@ -301,8 +301,9 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 	struct velocity_step *v = &self->solve;
 	uint32_t *merged = ALLOCATE(uint32_t, count);
 	self->joint = ALLOCATE(uint32_t, count);
-	v->joints = (struct step_joints){ ALLOCATE(struct joint, count),
-					  v->constraints + v->constraint_count, count, 0 };
+	v->joints = (struct step_joints){ .joints = ALLOCATE(struct joint, count),
+					  .constraints = v->constraints + v->constraint_count,
+					  .count = count };
 	v->joint_results = ALLOCATE(struct joint_result, count);
 	if (merged == NULL || self->joint == NULL || v->joints.joints == NULL ||
 	    v->joint_results == NULL)

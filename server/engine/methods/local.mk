@@ -75,6 +75,12 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_tree.c \
 	server/engine/methods/soft_tree.h \
 	server/engine/methods/soft_tree_drive.c \
+	server/engine/methods/soft_tree_groups.c \
+	server/engine/methods/soft_tree_kernels_1.c \
+	server/engine/methods/soft_tree_kernels_2.c \
+	server/engine/methods/soft_tree_kernels_4.c \
+	server/engine/methods/soft_tree_lanes.h \
+	server/engine/methods/soft_tree_passes.h \
 	server/engine/methods/soft_tree_plan.c \
 	server/engine/methods/soft_tree_rows.c \
 	server/engine/methods/soft_tree_step.c \

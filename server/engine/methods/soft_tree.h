@@ -8,6 +8,8 @@
 #include "server/engine/math/sym3.h"
 
 struct soft_step;
+struct soft_trees;
+struct tree_manifold;
 
 /* Of motions: velocity of the point at the tree's origin, spin. Of forces: force, moment
  * about the origin. */
@@ -44,6 +46,8 @@ struct tree_part {
 	uint8_t held_before;
 };
 
+/* Lanes (soft_tree_lanes.h) take members that follow each other at once: s and u; direction and at;
+ * from mass to q. */
 struct tree_axis {
 	struct spatial s, u; /* its motion at rate 1; A s */
 	vec3 direction, at;
@@ -51,49 +55,100 @@ struct tree_axis {
 	double inverse, root;	/* 1/mass and its root; 0: held */
 	double drive;		/* sᵀ of the impulse that its link lacks */
 	double given;		/* impulse on the coordinate */
+	double speed;		/* of a held axis */
 	double rate, q;		/* q' and q */
 	double before;		/* q' that rotors have */
-	double speed;		/* of a held axis */
 	struct tree_part *part; /* NULL: none */
 	uint8_t kind, along;
-	bool held;
 };
 
+/* Lanes take at once: from before to lacking; a rotation and what follows it; force and torque; mass and
+ * inertia. */
 struct soft_tree_link {
 	struct tree_inertia own, all; /* all: with what hangs on it, less what its axes give way */
-	struct spatial velocity, momentum, impulse; /* impulse: p, what it needs beyond A v */
-	struct spatial turning;			    /* half a sub-step's change by its own motion */
-	struct spatial bias;			    /* c */
-	struct spatial before;			    /* velocity as a sub-step begins */
-	struct spatial under;	/* velocity of the body on which it hangs, of a first link */
+	struct spatial velocity, momentum;
+	struct spatial before;	/* velocity as a sub-step begins */
+	struct spatial turning; /* half a sub-step's change by its own motion */
+	struct spatial bias;	/* c */
 	struct spatial given;	/* N s, N m s: by forces, in a sub-step */
 	struct spatial pushed;	/* by contacts, in a pass */
 	struct spatial lacking; /* change of momentum less forces and contacts: what joints gave */
 	struct spatial load;	/* of its joint on it over the step; about b's anchor */
-	quat rotation, ball;
+	struct spatial sent, sent_bias; /* p and A c, for its parent */
+	struct spatial under; /* velocity of the body on which it hangs, of a first link */
+	quat rotation;
 	vec3 centre, anchor; /* anchor: of the joint's b */
-	quat frame_parent, frame_own;
-	vec3 point_parent, point_own, locked;
+	quat ball;
+	vec3 locked;
+	quat frame_parent;
+	vec3 point_parent;
+	quat frame_own;
+	vec3 point_own;
+	quat ground_rotation; /* of the body on which it hangs, of a first link */
+	vec3 ground_centre;
 	double mass;
 	sym3 inertia;	    /* body axes */
 	vec3 force, torque; /* N s, N m s in a sub-step */
 	double keep, spin_keep;
 	uint32_t number; /* of its soft body */
-	uint32_t parent, joint, first, count;
-	uint32_t ground; /* number of the soft body on which it hangs; 0: the world */
-	uint8_t locked_axes;
+	uint32_t parent, first, count;
+	uint32_t joint, result;	 /* its joint's number in the list, and in the order */
+	uint32_t child, sibling; /* its last child; its parent's child before it */
+	uint32_t ground;	 /* number of the soft body on which it hangs; 0: the world */
+	uint16_t depth, children;
 	bool reversed, damped;
+	bool touched; /* blocks read its motion */
 };
+
+/* Whether locked axes have values. */
+static inline bool soft_tree_is_offset(const struct soft_tree_link *link)
+{
+	return link->locked.x != 0 || link->locked.y != 0 || link->locked.z != 0;
+}
 
 struct soft_tree {
 	uint32_t first, count; /* of its links */
 	uint32_t axis_first, axis_count;
 	vec3 origin; /* of all vectors, throughout a step */
+	vec3 shift;  /* m: of a floating one, so that its mass centre is where momentum moves it */
 	vec3 centre; /* of mass, of a floating one */
 	double mass;
+	double half; /* s: the time in which motion itself changes velocities before a sub-step's middle */
 	uint32_t version;			 /* how often it was factored */
 	bool floating, factored, driven, moving; /* moving: its ground is a body */
 };
+
+/* Links of one depth with axes of the same kinds, side by side in lanes. */
+enum { TREE_GROUP_MAX = 4 };
+struct link_group {
+	uint32_t link[TREE_GROUP_MAX]; /* the last one repeated beyond `lanes` */
+	uint16_t lanes, children;      /* children: of each */
+};
+
+/* solve: at the start of a sub-step; relax: at the poses of its end. */
+enum tree_pass { TREE_BEGIN, TREE_SOLVE, TREE_RELAX };
+
+/* The recursions over groups (soft_tree_passes.h): bits do not depend on lanes. Leaves first: factor, up,
+ * after. */
+struct tree_kernels {
+	uint32_t lanes;
+	void (*pose)(const struct soft_trees *all, const struct link_group *group);
+	void (*derive)(const struct soft_trees *all, const struct link_group *group);
+	void (*factor)(const struct soft_trees *all, const struct link_group *group);
+	void (*up)(const struct soft_trees *all, const struct link_group *group,
+		   enum tree_pass pass);
+	void (*down)(const struct soft_trees *all, const struct link_group *group);
+	void (*before)(const struct soft_trees *all, const struct link_group *group,
+		       enum tree_pass pass);
+	void (*after)(const struct soft_trees *all, const struct link_group *group,
+		      enum tree_pass pass);
+	/* The rows of a manifold of one link: g and response. */
+	void (*walk)(const struct soft_trees *all, struct tree_manifold *of);
+};
+extern const struct tree_kernels tree_kernels_1, tree_kernels_2;
+#if defined(__x86_64__)
+extern const struct tree_kernels tree_kernels_4; /* needs AVX2 */
+#endif
 
 /* One axis on the way from a manifold's links to their roots. */
 struct tree_way {
@@ -104,10 +159,10 @@ struct tree_way {
 
 struct tree_row {
 	struct spatial on[2]; /* J on links a, b */
-	double *g;	      /* by axis of the way: sᵀ f / √mass */
-	double speed;	      /* J v before impulses of this pass, without partners */
-	double response;      /* J M⁻¹ Jᵀ */
-	double mass;	      /* its inverse; 0: nothing moves */
+	double *g;	 /* by axis of the way: sᵀ f / √mass; room for whole groups of four */
+	double speed;	 /* J v before impulses of this pass, without partners */
+	double response; /* J M⁻¹ Jᵀ */
+	double mass;	 /* its inverse; 0: nothing moves */
 	double impulse, start;
 	vec3 axis, turning[2], answer[2]; /* of partners */
 };
@@ -121,6 +176,7 @@ struct tree_manifold {
 	uint32_t partner[2]; /* TREE_NONE: none */
 	uint32_t number[2];  /* of soft bodies */
 	uint32_t way_first, way_count;
+	double *change; /* by axis of the way: soft_trees.change while rows of it are solved */
 	struct tree_row rows[TREE_ROWS_MAX]; /* points, two tangents, twist */
 	double leave[MANIFOLD_POINTS_MAX];   /* m/s: at which a point bounces */
 	double coupling;		     /* of the tangents */
@@ -140,11 +196,18 @@ struct soft_island {
 	bool closed; /* nothing else acts on it but what does not move: it goes through a whole step */
 	uint32_t version;     /* of its trees when rows were made */
 	uint32_t open_rounds; /* passes that ended before holds agreed */
+	bool changed;	      /* holds have, in the round that is done */
+};
+
+/* Islands that are solved together: several closed ones, or one that is open. */
+struct tree_run {
+	uint32_t island_first, island_last, group_first, group_last;
 };
 
 struct soft_trees {
-	struct step_joints list; /* joints of trees */
-	struct joint_result *results;
+	struct step_joints list; /* of the step, of which `order` are those of trees */
+	uint32_t *order;
+	struct joint_result *results; /* by place in the order */
 	struct soft_tree *trees;
 	struct soft_tree_link *links;
 	struct tree_axis *axes;
@@ -155,15 +218,20 @@ struct soft_trees {
 	double *entries; /* of rows */
 	struct tree_partner *partners;
 	struct soft_island *islands;
+	const struct tree_kernels *wide; /* of groups of more than one link */
+	struct link_group *groups;	 /* a run's begin at its first link's number */
+	struct tree_run *runs;		 /* of closed islands, then of the others */
+	uint64_t *keys;			 /* work of grouping, by link */
+	uint32_t *sorted;
 	uint32_t *link_of; /* by soft body: TREE_NONE */
 	uint32_t *tree_of_link;
 	uint32_t *lanes; /* by manifold: its number of the step */
 	uint32_t tree_count, link_count, axis_count, part_count, island_count, manifold_count,
-		partner_count, block_count, closed_count;
+		partner_count, block_count, run_count;
+	uint32_t closed_count;		   /* of runs */
 	uint32_t block_first, open_blocks; /* of their blocks; those of open islands come first */
 	uint32_t *island_of;		   /* by tree */
 	double h, bias_rate;
-	bool open; /* some island is not closed */
 };
 
 /* soft_tree_plan.c. Takes the joints of trees out of the list. NO_MEMORY. */
@@ -190,18 +258,32 @@ static inline uint32_t soft_trees_open_blocks(const struct soft_trees *trees)
 	return trees->block_first + trees->open_blocks;
 }
 
-/* soft_tree.c. A tree at its coordinates; its factor; velocities of momenta. */
-void soft_tree_place(struct soft_step *self, struct soft_tree *tree, double now);
-void soft_tree_factor(struct soft_trees *all, struct soft_tree *tree);
-/* `biased`: links have a bias. */
-void soft_tree_up(struct soft_trees *all, const struct soft_tree *tree, bool biased);
-void soft_tree_down(struct soft_step *self, struct soft_trees *all, const struct soft_tree *tree);
-void soft_tree_move(struct soft_step *self, struct soft_tree *tree, double now);
-void soft_tree_write(struct soft_step *self, const struct soft_tree *tree, double now);
-void soft_tree_before(struct soft_trees *all, struct soft_tree *tree, bool biased);
-void soft_tree_after(struct soft_trees *all, struct soft_tree *tree, bool biased);
-void soft_tree_add_loads(struct soft_trees *all, const struct soft_tree *tree);
+/* soft_tree_groups.c. Runs, once contacts are laid out; the groups of a run. */
+const struct tree_kernels *soft_tree_kernels(void);
+void soft_trees_plan_runs(struct soft_trees *all);
+void soft_tree_group_run(struct soft_trees *all, struct tree_run *run);
+
+/* soft_tree.c. Trees at their coordinates (`moving`: only those whose ground is a body); factors;
+ * velocities of momenta. */
+void soft_tree_place(struct soft_step *self, const struct tree_run *run, double now, bool moving);
+void soft_tree_factor(struct soft_trees *all, const struct tree_run *run);
+void soft_tree_solve(struct soft_step *self, const struct tree_run *run, enum tree_pass pass);
+void soft_tree_move(struct soft_step *self, const struct tree_run *run, double now);
+/* `touched`: only links that blocks read. */
+void soft_tree_write(struct soft_step *self, const struct soft_tree *tree, double now,
+		     bool touched);
+void soft_tree_before(struct soft_trees *all, const struct tree_run *run, enum tree_pass pass);
+void soft_tree_after(struct soft_trees *all, const struct tree_run *run, enum tree_pass pass);
 struct spatial soft_tree_inertia_apply(const struct tree_inertia *inertia, const struct spatial *v);
+/* The trees of a run are those from the first one's to before the last one's. */
+static inline uint32_t soft_tree_first(const struct soft_trees *all, const struct tree_run *run)
+{
+	return all->islands[run->island_first].tree_first;
+}
+static inline uint32_t soft_tree_last(const struct soft_trees *all, const struct tree_run *run)
+{
+	return all->islands[run->island_last - 1].tree_last;
+}
 
 /* soft_tree_drive.c. What acts on axes. */
 void soft_tree_drive_begin(struct soft_step *self, struct soft_tree *tree);

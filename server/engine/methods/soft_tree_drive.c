@@ -190,8 +190,7 @@ static void settle_hold(struct tree_part *part)
 static void aim_at(struct soft_step *self, const struct tree_part *part, double now)
 {
 	VALIDATE(part->hold <= TREE_BY_UPPER);
-	struct step_joints one = { &self->trees.list.joints[part->joint], NULL, 1, 0 };
-	ASSERT(part->joint < self->trees.list.count);
+	struct step_joints one = { .joints = &self->trees.list.joints[part->joint], .count = 1 };
 	step_joints_at(self->step, &one, now);
 }
 
@@ -205,6 +204,7 @@ void soft_tree_drive_aim(struct soft_step *self, struct soft_tree *tree, double 
 		struct tree_part *part = axis->part;
 		if (part == NULL)
 			continue;
+		axis->before = axis->rate;
 		/* Gaps are those of the sub-step's start, rates those of its middle; then of its end.
 		 * */
 		if (tree->driven && biased)

@@ -281,7 +281,7 @@ static void group_joints(struct tree_choice *c)
 			group->root_joint = j;
 		}
 		double *q = c->coordinates + (size_t)JOINT_AXES * j;
-		joint_coordinates(joint, &joint->a, &joint->b, q);
+		joint_coordinates_near(joint, &joint->a, &joint->b, OPEN_MAX, q);
 		group->bad = group->bad || !joint_fits(joint, q) || is_torn(c, j);
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 			group->rows += count_bits(joint->layout.parts[axis]);
@@ -410,14 +410,21 @@ static bool allocate_trees(struct tree_choice *c, uint32_t joints)
 	all->change = ARENA_ARRAY(scratch, double, all->axis_count);
 	all->tree_of_link = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->islands = arena_push_zero(scratch, all->tree_count * sizeof *all->islands);
+	all->wide = soft_tree_kernels();
+	all->groups = ARENA_ARRAY(scratch, struct link_group, all->link_count);
+	all->runs = ARENA_ARRAY(scratch, struct tree_run, all->tree_count);
+	all->keys = ARENA_ARRAY(scratch, uint64_t, all->link_count);
+	all->sorted = ARENA_ARRAY(scratch, uint32_t, all->link_count);
 	all->link_of = ARENA_ARRAY(scratch, uint32_t, c->self->body_count + 1);
-	all->list.joints = ARENA_ARRAY(scratch, struct joint, joints);
-	all->list.constraints = ARENA_ARRAY(scratch, struct constraint, joints);
+	all->list = (struct step_joints){ .joints = c->list->joints,
+					  .constraints = c->list->constraints };
+	all->list.order = all->order = ARENA_ARRAY(scratch, uint32_t, joints);
 	all->results = ARENA_ARRAY(scratch, struct joint_result, joints);
 	return all->trees != NULL && all->links != NULL && all->axes != NULL &&
 	       all->parts != NULL && all->change != NULL && all->tree_of_link != NULL &&
-	       all->islands != NULL && all->link_of != NULL && all->list.joints != NULL &&
-	       all->list.constraints != NULL && all->results != NULL;
+	       all->islands != NULL && all->groups != NULL && all->runs != NULL &&
+	       all->keys != NULL && all->sorted != NULL && all->link_of != NULL &&
+	       all->order != NULL && all->results != NULL;
 }
 
 static struct tree_axis *add_axis(struct soft_trees *all, struct soft_tree_link *link, uint8_t kind,
@@ -507,9 +514,20 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 	struct soft_trees *all = &self->trees;
 	uint32_t at = tree->first + tree->count++;
 	struct soft_tree_link *link = &all->links[at];
-	*link = (struct soft_tree_link){
-		.number = number, .parent = parent, .joint = TREE_NONE, .first = all->axis_count
-	};
+	*link = (struct soft_tree_link){ .number = number,
+					 .parent = parent,
+					 .joint = TREE_NONE,
+					 .first = all->axis_count,
+					 .child = TREE_NONE,
+					 .sibling = TREE_NONE,
+					 .ground_rotation = quat_identity() };
+	if (parent != TREE_NONE) {
+		struct soft_tree_link *on = &all->links[parent];
+		link->depth = (uint16_t)(on->depth + 1);
+		link->sibling = on->child;
+		on->child = at;
+		on->children++;
+	}
 	all->link_of[number] = at;
 	all->tree_of_link[at] = (uint32_t)(tree - all->trees);
 	self->drives[number].spins = false;
@@ -526,11 +544,10 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 	link->reversed = number_at(c, j, 0) == number;
 	uint32_t ground = number_at(c, j, link->reversed ? 1 : 0);
 	c->taken[j] = true;
-	link->joint = all->list.count++;
-	all->list.joints[link->joint] = c->list->joints[j];
-	all->list.constraints[link->joint] = c->list->constraints[j];
-	const struct joint *joint = &all->list.joints[link->joint];
-	all->list.constraints[link->joint].data = joint;
+	link->joint = j;
+	link->result = all->list.count++;
+	all->order[link->result] = j;
+	const struct joint *joint = &all->list.joints[j];
 	link->frame_parent = link->reversed ? joint->frame_b : joint->frame_a;
 	link->frame_own = link->reversed ? joint->frame_a : joint->frame_b;
 	link->point_parent = link->reversed ? joint->point_b : joint->point_a;
@@ -653,34 +670,40 @@ static void take_idle(struct tree_choice *c)
 		if (c->taken[j] || !of_links)
 			continue;
 		ASSERT(is_idle(&c->list->joints[j]));
+		const struct joint *joint = &all->list.joints[j];
 		uint32_t at = all->list.count++;
-		all->list.joints[at] = c->list->joints[j];
-		all->list.constraints[at] = c->list->constraints[j];
-		all->list.constraints[at].data = &all->list.joints[at];
+		all->order[at] = j;
 		all->results[at] =
-			(struct joint_result){ .point = joint_anchor_b(&all->list.joints[at],
-								       &all->list.joints[at].b) };
+			(struct joint_result){ .point = joint_anchor_b(joint, &joint->b) };
 		c->taken[j] = true;
 	}
 }
 
-/* Takes the joints of trees out of the list. */
-static void keep_others(struct tree_choice *c)
+/* Leaves to rows what is not of trees: in a list of its own, because trees keep the joints where they are.
+ * Entries of gears follow the joints. */
+static enum status keep_others(const struct tree_choice *c)
 {
 	ASSERT(c->list != NULL && c->self != NULL);
-	struct step_joints *list = c->list;
-	uint32_t kept = 0;
-	for (uint32_t j = 0; j < list->count; j++) {
-		if (c->taken[j])
+	struct step_joints *list = c->list, kept = { 0 };
+	struct arena *scratch = &c->self->dynamics->scratch;
+	uint32_t gears = c->self->joints.gears.count, last = list->count + gears;
+	uint32_t count = last - c->self->trees.list.count, to = 0;
+	kept.joints = ARENA_ARRAY(scratch, struct joint, count);
+	kept.constraints = ARENA_ARRAY(scratch, struct constraint, count);
+	if (kept.joints == NULL || kept.constraints == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t j = 0; j < last; j++) {
+		if (j < list->count && c->taken[j])
 			continue;
-		if (kept != j) {
-			list->joints[kept] = list->joints[j];
-			list->constraints[kept] = list->constraints[j];
-			list->constraints[kept].data = &list->joints[kept];
-		}
-		kept++;
+		kept.joints[to] = list->joints[j];
+		kept.constraints[to] = list->constraints[j];
+		kept.constraints[to].data = &kept.joints[to];
+		to++;
 	}
-	list->count = kept;
+	ASSERT(to == count);
+	kept.count = count - gears;
+	*list = kept;
+	return STATUS_OK;
 }
 
 enum status soft_trees_choose(struct soft_step *self, struct step_joints *list, double bias_rate)
@@ -719,8 +742,7 @@ enum status soft_trees_choose(struct soft_step *self, struct step_joints *list, 
 	if (!allocate_trees(&c, list->count) || make_trees(&c) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	take_idle(&c);
-	keep_others(&c);
-	return STATUS_OK;
+	return keep_others(&c);
 }
 
 /* ---- contacts ------------------------------------------------------------------------------------------ */
@@ -775,6 +797,12 @@ static uint32_t list_way(const struct soft_trees *all, const uint32_t links[2], 
 	return count;
 }
 
+/* Rows are written four numbers at a time. */
+static uint32_t whole_ways(uint32_t count)
+{
+	return (count + 3) & ~3u;
+}
+
 /* What islands have of contacts: counts, then places. */
 static void count_contacts(struct soft_step *self, uint32_t *ways, uint32_t *entries)
 {
@@ -790,7 +818,7 @@ static void count_contacts(struct soft_step *self, uint32_t *ways, uint32_t *ent
 		struct soft_island *island = &all->islands[all->island_of[all->tree_of_link[any]]];
 		island->manifold_last++;
 		*ways += length;
-		*entries += length * (contact.points + 3);
+		*entries += whole_ways(length) * (contact.points + 4);
 		all->manifold_count++;
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t number = contact.number[k];
@@ -838,13 +866,15 @@ static void add_manifold(struct soft_step *self, const struct link_contact *cont
 	all->lanes[at] = contact->manifold;
 	to->way_count = list_way(all, links, &all->ways[*ways]);
 	*ways += to->way_count;
-	for (uint32_t r = 0; r < contact->points + 3; r++) {
-		to->rows[r].g = *entries;
-		*entries += to->way_count;
+	for (uint32_t r = 0; r < contact->points + 4; r++) {
+		*(r == 0 ? &to->change : &to->rows[r - 1].g) = *entries;
+		*entries += whole_ways(to->way_count);
 	}
 	for (uint32_t k = 0; k < 2; k++) {
 		uint32_t number = contact->number[k];
 		to->link[k] = links[k];
+		if (links[k] != TREE_NONE)
+			all->links[links[k]].touched = true;
 		to->number[k] = number;
 		to->partner[k] = TREE_NONE;
 		if (links[k] != TREE_NONE || number == 0 || !self->drives[number].dynamic)

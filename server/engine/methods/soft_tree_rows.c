@@ -73,42 +73,11 @@ struct made {
 	uint32_t rows;
 };
 
-/* Goes up from the one link of a row, number by number: a load of two that were just
- * stored one by one waits. */
-static void walk_alone(const struct soft_trees *all, const struct tree_manifold *of,
-		       struct tree_row *row, const struct spatial *from)
-{
-	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	const struct tree_way *way = &all->ways[of->way_first];
-	double fx = from->linear.x, fy = from->linear.y, fz = from->linear.z;
-	double nx = from->angular.x, ny = from->angular.y, nz = from->angular.z, sum = 0;
-	for (uint32_t k = 0; k < of->way_count; k++) {
-		const struct tree_axis *axis = &all->axes[way[k].axis];
-		double e =
-			axis->s.linear.x * fx + axis->s.linear.y * fy + axis->s.linear.z * fz +
-			(axis->s.angular.x * nx + axis->s.angular.y * ny + axis->s.angular.z * nz);
-		double g = e * axis->root, by = e * axis->inverse;
-		row->g[k] = g;
-		sum += g * g;
-		fx -= axis->u.linear.x * by;
-		fy -= axis->u.linear.y * by;
-		fz -= axis->u.linear.z * by;
-		nx -= axis->u.angular.x * by;
-		ny -= axis->u.angular.y * by;
-		nz -= axis->u.angular.z * by;
-	}
-	row->response = sum;
-}
-
-/* Goes up from the row's links. */
-static void walk_row(const struct soft_trees *all, const struct tree_manifold *of,
+/* Goes up from the row's two links. */
+static void walk_two(const struct soft_trees *all, const struct tree_manifold *of,
 		     struct tree_row *row)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	if (of->link[0] == TREE_NONE || of->link[1] == TREE_NONE) {
-		walk_alone(all, of, row, &row->on[of->link[0] == TREE_NONE ? 1 : 0]);
-		return;
-	}
 	struct spatial f[2] = { row->on[0], row->on[1] };
 	const struct tree_way *way = &all->ways[of->way_first];
 	row->response = 0;
@@ -124,11 +93,22 @@ static void walk_row(const struct soft_trees *all, const struct tree_manifold *o
 	}
 }
 
-/* Finishes a row with the direction `axis` (zero: of a couple) and moments on a and b. */
-static struct tree_row *add_row(struct made *m, vec3 axis, vec3 turning_a, vec3 turning_b)
+/* Goes up from the links of all rows; those of one link side by side. */
+static void walk_rows(const struct soft_trees *all, struct tree_manifold *of)
+{
+	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	if (of->link[0] == TREE_NONE || of->link[1] == TREE_NONE) {
+		all->wide->walk(all, of);
+		return;
+	}
+	for (uint32_t r = 0; r < of->points + 3u; r++)
+		walk_two(all, of, &of->rows[r]);
+}
+
+/* Adds a row with the direction `axis` (zero: of a couple) and moments on a and b. */
+static void add_row(struct made *m, vec3 axis, vec3 turning_a, vec3 turning_b)
 {
 	struct tree_manifold *of = m->of;
-	const struct soft_trees *all = &m->self->trees;
 	struct tree_row *row = &of->rows[m->rows++];
 	vec3 turning[2] = { vec3_negate(turning_a), turning_b };
 	row->axis = axis;
@@ -142,16 +122,24 @@ static struct tree_row *add_row(struct made *m, vec3 axis, vec3 turning_a, vec3 
 			row->on[k] = (struct spatial){ along, moment };
 		}
 	}
-	walk_row(all, of, row);
+}
+
+/* What partners add to the responses of rows. */
+static void add_partners(const struct soft_trees *all, struct tree_manifold *of)
+{
+	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
 	for (uint32_t k = 0; k < 2; k++) {
 		if (of->partner[k] == TREE_NONE)
 			continue;
 		const struct tree_partner *partner = &all->partners[of->partner[k]];
-		row->answer[k] = sym3_apply(partner->inertia_inv, row->turning[k]);
-		row->response += vec3_dot(axis, vec3_hadamard(partner->mass_inv, axis)) +
-				 vec3_dot(row->turning[k], row->answer[k]);
+		for (uint32_t r = 0; r < of->points + 3u; r++) {
+			struct tree_row *row = &of->rows[r];
+			vec3 moved = vec3_hadamard(partner->mass_inv, row->axis);
+			row->answer[k] = sym3_apply(partner->inertia_inv, row->turning[k]);
+			row->response += vec3_dot(row->axis, moved) +
+					 vec3_dot(row->turning[k], row->answer[k]);
+		}
 	}
-	return row;
 }
 
 /* J v of the velocities before contacts act, without partners. */
@@ -193,14 +181,31 @@ static double couple_rows(const struct soft_trees *all, const struct tree_manifo
 	return sum;
 }
 
+/* The changes of the axes of a way side by side, and back. */
+static void load_changes(const struct soft_trees *all, const struct tree_manifold *of)
+{
+	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	const struct tree_way *way = &all->ways[of->way_first];
+	for (uint32_t k = 0; k < of->way_count; k++)
+		of->change[k] = all->change[way[k].axis];
+}
+
+static void store_changes(const struct soft_trees *all, const struct tree_manifold *of)
+{
+	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	const struct tree_way *way = &all->ways[of->way_first];
+	for (uint32_t k = 0; k < of->way_count; k++)
+		all->change[way[k].axis] = of->change[k];
+}
+
 static double speed_of(const struct soft_trees *all, const struct tree_manifold *of,
 		       const struct tree_row *row)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	const struct tree_way *way = &all->ways[of->way_first];
+	const double *g = row->g, *change = of->change;
 	double speed = row->speed;
 	for (uint32_t k = 0; k < of->way_count; k++)
-		speed += row->g[k] * all->change[way[k].axis];
+		speed += g[k] * change[k];
 	for (uint32_t k = 0; k < 2; k++)
 		if (of->partner[k] != TREE_NONE) {
 			const struct tree_partner *partner = &all->partners[of->partner[k]];
@@ -215,9 +220,10 @@ static void push_row(struct soft_trees *all, const struct tree_manifold *of,
 		     const struct tree_row *row, double impulse)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	const struct tree_way *way = &all->ways[of->way_first];
+	const double *g = row->g;
+	double *restrict change = of->change;
 	for (uint32_t k = 0; k < of->way_count; k++)
-		all->change[way[k].axis] += row->g[k] * impulse;
+		change[k] += g[k] * impulse;
 	for (uint32_t k = 0; k < 2; k++)
 		if (of->partner[k] != TREE_NONE) {
 			struct tree_partner *partner = &all->partners[of->partner[k]];
@@ -308,12 +314,14 @@ static void make_manifold(struct soft_step *self, struct tree_manifold *of)
 			m.r[k] = vec3_sub(all->links[of->link[k]].centre, all->trees[tree].origin);
 		}
 	for (uint32_t p = 0; p < of->points; p++)
-		(void)add_row(&m, normal, lane_vec3(&block->points[p].j_a, lane),
-			      lane_vec3(&block->points[p].j_b, lane));
-	struct tree_row *row1 = add_row(&m, t1, vec3_cross(arm_a, t1), vec3_cross(arm_b, t1));
-	struct tree_row *row2 = add_row(&m, t2, vec3_cross(arm_a, t2), vec3_cross(arm_b, t2));
-	of->coupling = couple_rows(all, of, row1, row2);
-	(void)add_row(&m, vec3_zero(), normal, normal);
+		add_row(&m, normal, lane_vec3(&block->points[p].j_a, lane),
+			lane_vec3(&block->points[p].j_b, lane));
+	add_row(&m, t1, vec3_cross(arm_a, t1), vec3_cross(arm_b, t1));
+	add_row(&m, t2, vec3_cross(arm_a, t2), vec3_cross(arm_b, t2));
+	add_row(&m, vec3_zero(), normal, normal);
+	walk_rows(all, of);
+	add_partners(all, of);
+	of->coupling = couple_rows(all, of, &of->rows[of->points], &of->rows[of->points + 1u]);
 	for (uint32_t r = 0; r < m.rows; r++)
 		of->rows[r].mass = of->rows[r].response > 0 ? 1 / of->rows[r].response : 0;
 }
@@ -381,6 +389,7 @@ static void sweep_manifold(struct soft_step *self, struct tree_manifold *of, boo
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
 	struct soft_block *block = &self->blocks[of->block];
 	double most = 0;
+	load_changes(&self->trees, of);
 	for (uint32_t p = 0; p < of->points; p++) {
 		if (!(of->rows[p].response > 0))
 			continue;
@@ -389,6 +398,7 @@ static void sweep_manifold(struct soft_step *self, struct tree_manifold *of, boo
 	}
 	if (!biased)
 		solve_friction(self, of, block);
+	store_changes(&self->trees, of);
 	float *pushed = &block->pushed.at[of->lane];
 	*pushed = MAX_OF(*pushed, (float)most);
 }
@@ -411,6 +421,7 @@ static void begin_manifolds(struct soft_step *self, struct soft_island *island, 
 		if (!same)
 			make_manifold(self, of);
 		take_speeds(self, of);
+		load_changes(all, of);
 		if (first)
 			load_impulses(of, &self->blocks[of->block], biased);
 		for (uint32_t p = 0; p < of->points && biased && first; p++)
@@ -434,10 +445,12 @@ void soft_tree_contacts(struct soft_step *self, struct soft_island *island, bool
 	begin_manifolds(self, island, biased, first);
 	for (uint32_t i = island->manifold_first; i < island->manifold_last; i++) {
 		struct tree_manifold *of = &all->manifolds[i];
+		load_changes(all, of);
 		for (uint32_t r = 0; r < of->points + 3u; r++)
 			if (of->rows[r].impulse != of->rows[r].start)
 				push_row(all, of, &of->rows[r],
 					 of->rows[r].impulse - of->rows[r].start);
+		store_changes(all, of);
 	}
 	for (uint32_t sweep = 0; sweep < SWEEPS; sweep++) {
 		double changed = 0, size = 0;

@@ -1,25 +1,21 @@
 /* soft_tree_step.c: islands of trees through a step: passes, moves, results.
  *
- * A closed island goes through all sub-steps at once, before the others do their first, while it is
- * in the cache. An open one takes part in each pass, after contacts of other bodies.
+ * Closed islands go through all sub-steps at once, a few side by side (soft_tree_groups.c), before the
+ * others do their first, while they are in the cache. An open one takes part in each pass, after contacts
+ * of other bodies.
  */
 #include "server/engine/methods/soft_step.h"
 
 /* Solutions of a pass until what holds axes agrees. */
 enum { ROUNDS_MAX = 6, SHARES = 4 };
 
-/* ---- one tree ------------------------------------------------------------------------------------ */
+/* ---- a run ----------------------------------------------------------------------------------------- */
 
 /* Velocities and momenta as the step begins: those of the tables, made such as joints allow. */
-static void begin_tree(struct soft_step *self, struct soft_tree *tree)
+static void begin_tree(const struct soft_step *self, const struct soft_tree *tree)
 {
 	ASSERT(tree->first + tree->count <= self->trees.link_count);
-	struct soft_trees *all = &self->trees;
-	vec3 sum = vec3_zero();
-	for (uint32_t i = tree->first; i < tree->first + tree->count; i++)
-		sum = vec3_mul_add(sum, all->links[i].centre, all->links[i].mass);
-	tree->centre = vec3_scale(sum, 1 / tree->mass);
-	soft_tree_place(self, tree, 0);
+	const struct soft_trees *all = &self->trees;
 	for (uint32_t i = tree->first; i < tree->first + tree->count; i++) {
 		struct soft_tree_link *link = &all->links[i];
 		const struct spatial *v = &self->drives[link->number].start.velocity;
@@ -27,111 +23,163 @@ static void begin_tree(struct soft_step *self, struct soft_tree *tree)
 		link->velocity = (struct spatial){ vec3_sub(v->linear, vec3_cross(v->angular, r)),
 						   v->angular };
 		link->momentum = soft_tree_inertia_apply(&link->own, &link->velocity);
-		link->impulse = spatial_negate(link->momentum);
-		link->bias = spatial_zero();
 	}
-	soft_tree_drive_begin(self, tree);
-	soft_tree_start_rotors(self, tree);
-	soft_tree_factor(all, tree);
-	soft_tree_up(all, tree, false);
-	soft_tree_down(self, all, tree);
-	for (uint32_t i = tree->first; i < tree->first + tree->count; i++) {
-		struct soft_tree_link *link = &all->links[i];
-		struct spatial before = link->momentum;
-		link->momentum = soft_tree_inertia_apply(&link->own, &link->velocity);
-		link->lacking = spatial_mul_add(link->momentum, before, -1);
+}
+
+static void begin_run(struct soft_step *self, struct tree_run *run)
+{
+	struct soft_trees *all = &self->trees;
+	uint32_t first = soft_tree_first(all, run), last = soft_tree_last(all, run);
+	ASSERT(first < last);
+	soft_tree_group_run(all, run);
+	for (uint32_t t = first; t < last; t++) {
+		struct soft_tree *tree = &all->trees[t];
+		vec3 sum = vec3_zero();
+		for (uint32_t i = tree->first; i < tree->first + tree->count; i++)
+			sum = vec3_mul_add(sum, all->links[i].centre, all->links[i].mass);
+		tree->centre = vec3_scale(sum, 1 / tree->mass);
 	}
-	soft_tree_add_loads(all, tree);
-	tree->factored = false;
-	soft_tree_drive_wake(self, tree);
+	soft_tree_place(self, run, 0, false);
+	for (uint32_t t = first; t < last; t++) {
+		begin_tree(self, &all->trees[t]);
+		soft_tree_drive_begin(self, &all->trees[t]);
+		soft_tree_start_rotors(self, &all->trees[t]);
+	}
+	soft_tree_factor(all, run);
+	soft_tree_solve(self, run, TREE_BEGIN);
+	soft_tree_after(all, run, TREE_BEGIN);
+	for (uint32_t t = first; t < last; t++) {
+		all->trees[t].factored = false;
+		soft_tree_drive_wake(self, &all->trees[t]);
+	}
 }
 
 /* Velocities of a pass, with the impulses that contacts have given. */
-static void solve_tree(struct soft_step *self, struct soft_tree *tree, bool biased)
+static void solve_run(struct soft_step *self, const struct tree_run *run, enum tree_pass pass)
 {
-	ASSERT(tree->first + tree->count <= self->trees.link_count);
 	struct soft_trees *all = &self->trees;
-	if (!tree->factored)
-		soft_tree_factor(all, tree);
-	soft_tree_drive_set(all, tree, biased);
-	for (uint32_t i = tree->first; i < tree->first + tree->count; i++) {
-		struct soft_tree_link *link = &all->links[i];
-		struct spatial sum = spatial_mul_add(link->momentum, link->given, 1);
-		sum = spatial_mul_add(sum, link->turning, 1);
-		link->impulse = spatial_negate(spatial_mul_add(sum, link->pushed, 1));
-	}
-	soft_tree_up(all, tree, biased);
-	soft_tree_down(self, all, tree);
+	ASSERT(run->island_first < run->island_last);
+	soft_tree_factor(all, run);
+	for (uint32_t t = soft_tree_first(all, run); t < soft_tree_last(all, run); t++)
+		soft_tree_drive_set(all, &all->trees[t], pass == TREE_SOLVE);
+	soft_tree_solve(self, run, pass);
 }
 
-/* ---- an island ------------------------------------------------------------------------------------- */
+static bool touches_any(const struct soft_island *island)
+{
+	return island->manifold_first < island->manifold_last;
+}
 
-static void solve_trees(struct soft_step *self, const struct soft_island *island, bool biased)
+/* Takes what links were given by contacts in an earlier round. */
+static void drop_pushes(const struct soft_trees *all, const struct soft_island *island)
 {
 	ASSERT(island->tree_first < island->tree_last);
+	for (uint32_t t = island->tree_first; t < island->tree_last && touches_any(island); t++)
+		for (uint32_t i = 0; i < all->trees[t].count; i++)
+			all->links[all->trees[t].first + i].pushed = spatial_zero();
+}
+
+static bool take_drives(struct soft_trees *all, const struct soft_island *island)
+{
+	ASSERT(island->tree_first < island->tree_last);
+	bool changed = false;
 	for (uint32_t t = island->tree_first; t < island->tree_last; t++)
-		solve_tree(self, &self->trees.trees[t], biased);
+		changed |= soft_tree_drive_take(all, &all->trees[t]);
+	return changed;
 }
 
-static void pass_island(struct soft_step *self, struct soft_island *island, double time,
-			bool biased)
+/* Solves all islands of a run until holds agree in each. Those that are done are solved with others again,
+ * by the same numbers. */
+static void solve_rounds(struct soft_step *self, const struct tree_run *run, enum tree_pass pass)
 {
-	ASSERT(island->tree_first < island->tree_last);
 	struct soft_trees *all = &self->trees;
-	bool touches = island->manifold_first < island->manifold_last, changed = true;
-	for (uint32_t t = island->tree_first; t < island->tree_last; t++) {
-		struct soft_tree *tree = &all->trees[t];
-		soft_tree_before(all, tree, biased);
-		soft_tree_drive_aim(self, tree, time, biased);
-	}
+	struct soft_island *first = &all->islands[run->island_first],
+			   *last = &all->islands[run->island_last];
+	ASSERT(first < last);
+	bool changed = true;
+	for (struct soft_island *island = first; island < last; island++)
+		island->changed = true;
 	for (uint32_t round = 0; changed && round < ROUNDS_MAX; round++) {
-		for (uint32_t t = island->tree_first; t < island->tree_last && touches; t++)
-			for (uint32_t i = 0; i < all->trees[t].count; i++)
-				all->links[all->trees[t].first + i].pushed = spatial_zero();
-		solve_trees(self, island, biased);
-		if (touches) {
-			soft_tree_contacts(self, island, biased, round == 0);
-			solve_trees(self, island, biased);
+		bool again = false;
+		for (struct soft_island *island = first; island < last && round > 0; island++)
+			if (island->changed)
+				drop_pushes(all, island);
+		solve_run(self, run, pass);
+		for (struct soft_island *island = first; island < last; island++) {
+			if (!island->changed || !touches_any(island))
+				continue;
+			soft_tree_contacts(self, island, pass == TREE_SOLVE, round == 0);
+			again = true;
 		}
+		if (again)
+			solve_run(self, run, pass);
 		changed = false;
-		for (uint32_t t = island->tree_first;
-		     t < island->tree_last && round + 1 < ROUNDS_MAX; t++)
-			changed |= soft_tree_drive_take(all, &all->trees[t]);
-		island->open_rounds += round + 1 == ROUNDS_MAX;
+		for (struct soft_island *island = first; island < last; island++) {
+			if (!island->changed)
+				continue;
+			island->open_rounds += round + 1 == ROUNDS_MAX;
+			island->changed = round + 1 < ROUNDS_MAX && take_drives(all, island);
+			changed |= island->changed;
+		}
 	}
-	for (uint32_t t = island->tree_first; t < island->tree_last; t++) {
+}
+
+static void pass_run(struct soft_step *self, const struct tree_run *run, double time,
+		     enum tree_pass pass)
+{
+	struct soft_trees *all = &self->trees;
+	uint32_t first = soft_tree_first(all, run), last = soft_tree_last(all, run);
+	bool biased = pass == TREE_SOLVE;
+	ASSERT(first < last);
+	soft_tree_before(all, run, pass);
+	for (uint32_t t = first; t < last; t++)
+		soft_tree_drive_aim(self, &all->trees[t], time, biased);
+	solve_rounds(self, run, pass);
+	for (uint32_t t = first; t < last; t++)
 		soft_tree_drive_count(all, &all->trees[t], biased);
-		soft_tree_after(all, &all->trees[t], biased);
-	}
-	if (touches)
-		soft_tree_contacts_store(self, island, biased);
+	soft_tree_after(all, run, pass);
+	for (uint32_t k = run->island_first; k < run->island_last; k++)
+		if (touches_any(&all->islands[k]))
+			soft_tree_contacts_store(self, &all->islands[k], biased);
 }
 
-static void solve_island(struct soft_step *self, struct soft_island *island, double now)
+static void write_run(struct soft_step *self, const struct tree_run *run, double now, bool touched)
 {
-	ASSERT(island->tree_first < island->tree_last);
-	struct soft_trees *all = &self->trees;
-	pass_island(self, island, now - 0.5 * all->h, true);
-	for (uint32_t t = island->tree_first; t < island->tree_last; t++) {
-		struct soft_tree *tree = &all->trees[t];
-		soft_tree_move(self, tree, now);
-		soft_tree_write(self, tree, now);
-	}
+	const struct soft_trees *all = &self->trees;
+	ASSERT(run->island_first < run->island_last);
+	for (uint32_t t = soft_tree_first(all, run); t < soft_tree_last(all, run); t++)
+		soft_tree_write(self, &all->trees[t], now, touched);
 }
 
-static void relax_island(struct soft_step *self, struct soft_island *island, double now)
+static void relax_run(struct soft_step *self, const struct tree_run *run, double now)
 {
-	ASSERT(island->tree_first < island->tree_last);
-	struct soft_trees *all = &self->trees;
-	for (uint32_t t = island->tree_first; t < island->tree_last; t++)
-		if (all->trees[t].moving)
-			soft_tree_place(self, &all->trees[t], now);
-	pass_island(self, island, now, false);
-	for (uint32_t t = island->tree_first; t < island->tree_last; t++)
-		soft_tree_write(self, &all->trees[t], now);
+	soft_tree_place(self, run, now, true);
+	pass_run(self, run, now, TREE_RELAX);
 }
 
-/* ---- all islands ------------------------------------------------------------------------------------- */
+/* All sub-steps of closed islands. */
+static void step_run(struct soft_step *self, const struct tree_run *run)
+{
+	const struct soft_trees *all = &self->trees;
+	struct soft_step own = *self; /* its blocks are at times of their own */
+	uint32_t first = all->islands[run->island_first].block_first,
+		 last = all->islands[run->island_last - 1].block_last;
+	ASSERT(first <= last);
+	double now = 0;
+	for (uint32_t i = 0; i < own.substeps; i++) {
+		now = own.dt * (i + 1) / own.substeps;
+		pass_run(&own, run, now - 0.5 * all->h, TREE_SOLVE);
+		soft_tree_move(&own, run, now);
+		write_run(&own, run, now, true);
+		own.time = (float)now;
+		for (uint32_t b = first; b < last; b++)
+			own.kernels->measure(&own, all->block_first + b);
+		pass_run(&own, run, now, TREE_RELAX);
+	}
+	write_run(&own, run, now, true);
+}
+
+/* ---- all runs ---------------------------------------------------------------------------------------- */
 
 struct tree_work {
 	struct soft_step *self;
@@ -144,20 +192,9 @@ static void begin_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	const struct tree_work *work = context;
 	struct soft_trees *all = &work->self->trees;
 	for (uint32_t k = first; k < last; k++) {
-		struct soft_island *island = &all->islands[k];
-		for (uint32_t t = island->tree_first; t < island->tree_last; t++)
-			begin_tree(work->self, &all->trees[t]);
-		if (!island->closed)
-			continue;
-		struct soft_step own = *work->self; /* its blocks are at times of their own */
-		for (uint32_t i = 0; i < own.substeps; i++) {
-			double now = own.dt * (i + 1) / own.substeps;
-			solve_island(&own, island, now);
-			own.time = (float)now;
-			for (uint32_t b = island->block_first; b < island->block_last; b++)
-				own.kernels->measure(&own, all->block_first + b);
-			relax_island(&own, island, now);
-		}
+		begin_run(work->self, &all->runs[k]);
+		if (k < all->closed_count)
+			step_run(work->self, &all->runs[k]);
 	}
 }
 
@@ -166,9 +203,12 @@ static void solve_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	UNUSED(worker);
 	const struct tree_work *work = context;
 	struct soft_trees *all = &work->self->trees;
-	for (uint32_t k = first; k < last; k++)
-		if (!all->islands[k].closed)
-			solve_island(work->self, &all->islands[k], work->now);
+	for (uint32_t k = first; k < last; k++) {
+		const struct tree_run *run = &all->runs[all->closed_count + k];
+		pass_run(work->self, run, work->now - 0.5 * all->h, TREE_SOLVE);
+		soft_tree_move(work->self, run, work->now);
+		write_run(work->self, run, work->now, false);
+	}
 }
 
 static void relax_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -176,16 +216,17 @@ static void relax_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	UNUSED(worker);
 	const struct tree_work *work = context;
 	struct soft_trees *all = &work->self->trees;
-	for (uint32_t k = first; k < last; k++)
-		if (!all->islands[k].closed)
-			relax_island(work->self, &all->islands[k], work->now);
+	for (uint32_t k = first; k < last; k++) {
+		const struct tree_run *run = &all->runs[all->closed_count + k];
+		relax_run(work->self, run, work->now);
+		write_run(work->self, run, work->now, false);
+	}
 }
 
-static void run_islands(struct soft_step *self, parallel_piece *piece, double now)
+static void run_pieces(struct soft_step *self, uint32_t count, parallel_piece *piece, double now)
 {
 	const struct parallel *parallel = self->dynamics->parallel;
 	struct tree_work work = { self, now };
-	uint32_t count = self->trees.island_count;
 	if (count == 0)
 		return;
 	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
@@ -194,30 +235,21 @@ static void run_islands(struct soft_step *self, parallel_piece *piece, double no
 	profile_enter(self->dynamics->profile, before);
 }
 
-static bool any_open(const struct soft_trees *all)
-{
-	for (uint32_t k = 0; k < all->island_count; k++)
-		if (!all->islands[k].closed)
-			return true;
-	return false;
-}
-
 void soft_trees_begin(struct soft_step *self)
 {
-	run_islands(self, begin_piece, 0);
-	self->trees.open = any_open(&self->trees);
+	if (self->trees.tree_count > 0)
+		soft_trees_plan_runs(&self->trees);
+	run_pieces(self, self->trees.run_count, begin_piece, 0);
 }
 
 void soft_trees_solve(struct soft_step *self, double now)
 {
-	if (self->trees.open)
-		run_islands(self, solve_piece, now);
+	run_pieces(self, self->trees.run_count - self->trees.closed_count, solve_piece, now);
 }
 
 void soft_trees_relax(struct soft_step *self, double now)
 {
-	if (self->trees.open)
-		run_islands(self, relax_piece, now);
+	run_pieces(self, self->trees.run_count - self->trees.closed_count, relax_piece, now);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------- */
@@ -267,7 +299,7 @@ static void store_link(struct soft_step *self, const struct soft_tree_link *link
 	struct soft_trees *all = &self->trees;
 	struct joint *joint = &all->list.joints[link->joint];
 	const struct constraint *of = &all->list.constraints[link->joint];
-	struct joint_result *to = &all->results[link->joint];
+	struct joint_result *to = &all->results[link->result];
 	uint32_t b = of->body_b == ROW_NO_BODY ? 0 : of->body_b + 1;
 	vec3 centre = b == 0 ? joint->b.centre : centre_of(self, b);
 	*to = (struct joint_result){ .on_b = link->load, .point = link->anchor };

@@ -162,6 +162,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/mechanisms.h tests/lib/mechanisms.c \
 	tests/lib/linked.h tests/lib/linked.c \
 	tests/lib/near.h \
+	tests/lib/random_joint.h tests/lib/random_joint.c \
 	tests/lib/smooth_worlds.h tests/lib/smooth_worlds.c \
 	tests/lib/worlds.h \
 	tests/lib/worlds.c

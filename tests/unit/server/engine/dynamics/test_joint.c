@@ -9,6 +9,7 @@
 #include "tests/lib/eliminate.h"
 #include "tests/lib/motions.h"
 #include "tests/lib/poses.h"
+#include "tests/lib/random_joint.h"
 
 enum { CASES = 60, ROWS = JOINT_ROWS_MAX };
 
@@ -45,50 +46,12 @@ static void make_joint(enum joint_type type)
 static void make_any_joint(enum joint_type type)
 {
 	make_joint(type);
-	joint.point_a = random_vector(&rng, 1);
-	joint.point_b = random_vector(&rng, 1);
-	joint.frame_a = random_rotation(&rng);
-	joint.frame_b = random_rotation(&rng);
-	if (type == JOINT_DISTANCE)
-		joint.axes[0].rest = rng_range(&rng, 0.5, 2);
-}
-
-/* Random limits, spring, motor and friction of a free axis. */
-static void randomize_axis(struct joint_axis *axis, bool lower)
-{
-	if (rng_below(&rng, 2) == 0)
-		axis->mode = JOINT_LIMITED;
-	axis->lower = lower ? rng_range(&rng, -2, -0.1) : 0;
-	axis->upper = rng_range(&rng, 0.1, 2);
-	axis->restitution = rng_range(&rng, 0, 1);
-	axis->spring = (uint8_t)rng_below(&rng, 3);
-	axis->stiffness = rng_range(&rng, 1, 9);
-	axis->damping = rng_range(&rng, 0, 1);
-	axis->rest = rng_range(&rng, -1, 1);
-	axis->spring_limit = rng_below(&rng, 2);
-	axis->motor = (uint8_t)rng_below(&rng, 3);
-	axis->target = rng_range(&rng, -1, 1);
-	axis->rate = rng_range(&rng, -1, 1);
-	axis->motor_limit = rng_below(&rng, 2);
-	axis->friction = rng_below(&rng, 2);
+	random_joint_place(&rng, &joint);
 }
 
 static void randomize_axes(void)
 {
-	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-		struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint.type, axis);
-		if (!kind.settable)
-			continue;
-		if (kind.locks)
-			joint.axes[axis].mode = (uint8_t)rng_below(&rng, 2);
-		if (joint.axes[axis].mode == JOINT_FREE)
-			randomize_axis(&joint.axes[axis], kind.limits);
-		/* Some axes are locked by equal limits. */
-		if (kind.limits && rng_below(&rng, 8) == 0) {
-			joint.axes[axis].mode = JOINT_LIMITED;
-			joint.axes[axis].upper = joint.axes[axis].lower;
-		}
-	}
+	random_joint_axes(&rng, &joint);
 }
 
 /* Whether all angles are far from their singular values and the anchors are more than 0.5 m apart. */
@@ -745,9 +708,10 @@ START_TEST(projection_satisfies_the_joint_and_keeps_momentum)
 			for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 				if (type != JOINT_SIX_DOF && type != JOINT_DISTANCE &&
 				    joint_axis_kind((enum joint_type)type, axis).settable) {
-					randomize_axis(&joint.axes[axis],
-						       joint_axis_kind((enum joint_type)type, axis)
-							       .limits);
+					random_joint_axis(
+						&rng, &joint.axes[axis],
+						joint_axis_kind((enum joint_type)type, axis)
+							.limits);
 				}
 			make_masses();
 			motions[0] = random_motion(&rng);

@@ -1,10 +1,12 @@
 /* Trees of joints in reduced coordinates under soft-step (soft_tree.c). */
+#include "server/base/processor.h"
 #include "server/base/rng.h"
 #include "server/engine/dynamics/joint.h"
 #include "tests/lib/joined.h"
 #include "tests/lib/mechanisms.h"
 #include "tests/lib/poses.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +356,95 @@ START_TEST(the_choice_is_told)
 }
 END_TEST
 
+/* ---- lanes ------------------------------------------------------------------------------------ */
+
+enum { ROBOTS = 9 };
+
+/* Robots far from each other: random mechanisms with and without base and drives, some of them twice. `only`:
+ * just this one, at its place (ROBOTS: all). */
+static struct world *make_robots(uint32_t only, body_id bodies[ROBOTS][BODIES])
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	for (uint32_t r = 0; r < ROBOTS; r++) {
+		uint64_t seed = 1000 + r / 2;
+		if (only != ROBOTS && only != r)
+			continue;
+		if (r % 3 == 0)
+			make_driven(world, seed, bodies[r]);
+		else
+			make_mechanism(world, seed, BODIES, r % 3 == 1 ? FLOATING : NOTHING,
+				       bodies[r]);
+	}
+	return world;
+}
+
+/* The motion of a robot does not depend on which others share vectors with it, nor on their width. */
+START_TEST(robots_side_by_side_move_as_each_alone)
+{
+	static const uint32_t LANES[] = { 1, 4, 8, 16 };
+	body_id bodies[ROBOTS][BODIES], alone[ROBOTS][BODIES];
+	uint64_t hash = 0;
+	struct world *world = NULL;
+	for (uint32_t i = 0; i < COUNT_OF(LANES); i++) {
+		if (world != NULL)
+			world_destroy(world);
+		processor_limit_lanes(LANES[i]);
+		world = make_robots(ROBOTS, bodies);
+		test_step(world, 40);
+		ck_assert_uint_gt(world_stats(world).islands_reduced, ROBOTS / 2);
+		hash = i == 0 ? test_hash(world) : hash;
+		ck_assert_uint_eq(test_hash(world), hash);
+	}
+	processor_limit_lanes(UINT32_MAX);
+	for (uint32_t r = 0; r < ROBOTS; r++) {
+		struct world *other = make_robots(r, alone);
+		test_step(other, 40);
+		for (uint32_t k = 0; k < BODIES; k++) {
+			struct body_view a = test_body(world, bodies[r][k]);
+			struct body_view b = test_body(other, alone[r][k]);
+			ASSERT_VEC3(a.position, b.position, 0);
+			ASSERT_VEC3(a.velocity, b.velocity, 0);
+			ASSERT_VEC3(a.angular_velocity, b.angular_velocity, 0);
+			ck_assert(quat_equal(a.rotation, b.rotation));
+		}
+		world_destroy(other);
+	}
+	world_destroy(world);
+}
+END_TEST
+
+/* Joints of trees leave the list of those that are rows; gears stay at its end. */
+START_TEST(gears_beside_a_tree_keep_their_joints)
+{
+	struct world *world = make_world("soft-step", 60, REDUCED);
+	joint_id joints[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		vec3 at = vec3_make(3.0 * i, 0, 0), place = vec3_sub(at, vec3_make(0.7, 0, 0));
+		body_id body = joined_put(
+			world, (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = 1 });
+		joints[i] = joined_join(world, JOINT_REVOLUTE, 0, body, i == 0 ? place : at,
+					joined_about_z());
+		if (i > 0)
+			joined_push(world, body, vec3_zero(), vec3_make(0, 0, i - 1.0));
+	}
+	struct command gear = test_command(COMMAND_JOINT_GEAR);
+	gear.joint_gear = (struct command_JOINT_GEAR){
+		.joint = joints[1], .axis = 3, .leader = joints[2], .leader_axis = 3, .ratio = 2
+	};
+	test_do(world, &gear);
+	test_step(world, 60);
+	struct world_stats stats = world_stats(world);
+	ck_assert_uint_eq(stats.islands_reduced, 1);
+	ck_assert_uint_gt(stats.islands_maximal, 0);
+	ck_assert_double_lt(stats.joint_error, 1e-3);
+	double follower = joined_view(world, joints[1]).coordinates[3];
+	ck_assert_double_gt(fabs(follower), 0.1);
+	ck_assert_double_eq_tol(follower, 2 * joined_view(world, joints[2]).coordinates[3], 1e-3);
+	ck_assert_double_lt(joined_view(world, joints[0]).coordinates[3], -0.5);
+	world_destroy(world);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("soft_tree");
@@ -370,6 +461,8 @@ static Suite *make(void)
 	tcase_add_test(promise, a_pair_bounces);
 	tcase_add_test(promise, great_blows_leave_numbers);
 	tcase_add_test(promise, the_choice_is_told);
+	tcase_add_test(promise, robots_side_by_side_move_as_each_alone);
+	tcase_add_test(promise, gears_beside_a_tree_keep_their_joints);
 	suite_add_tcase(suite, promise);
 	return suite;
 }
