@@ -329,8 +329,10 @@ static void set_gap(const struct gauss *self, struct gauss_island *at, uint32_t 
 	if (self->separation == SEPARATION_SLIDES) /* the gap is that of the end without contacts */
 		at->offset[i] -= h * at->speed[i];
 	at->floor[i] = scalar_min(0, gap + self->push);
+	double rate = self->solve.settings.joint_push_speed;
+	double by = rate > 0 && !is_gear(self, at, i) ? h * rate : self->push;
 	if (!may_open(at, i))
-		at->floor[i] = drifts ? 0 : gap - scalar_clamp(gap, -self->push, self->push);
+		at->floor[i] = drifts ? 0 : gap - scalar_clamp(gap, -by, by);
 }
 
 static enum status make_island(const struct gauss *self, uint32_t index, struct arena *arena,

@@ -104,6 +104,8 @@ struct impact_step {
 	struct min_heap ends; /* slots with a part that ends before the tick, by that time */
 	bool parted;	      /* some body's tick may be divided */
 	double accuracy;      /* m; 0: not estimated */
+	double gain;	      /* 1: part of its energy that an island may gain; 0: any */
+	double *gained;	      /* J, by slot: what its island gained in its last motion above that */
 	uint32_t substeps_max;
 	/* impact_fields.c, by slot; NULL if field_rounds is 0. */
 	uint32_t field_rounds;
@@ -238,6 +240,7 @@ struct impact_batch {
 	double begin;		   /* s: the clocks */
 	struct body_motion *start; /* by slot of the batch */
 	uint8_t *integrator; /* by slot of the batch: enum body_integrator, one for each island */
+	bool repeats;  /* islands that gain too much will move again: nothing of them is counted */
 	bool embedded; /* every body that moves has INTEGRATOR_RK45, which estimated `error` */
 	double error;  /* m: of the last motion, at the tolerance's measure */
 	struct contact_list list; /* the points that touch */

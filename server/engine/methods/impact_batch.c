@@ -760,15 +760,70 @@ static bool is_driven(const struct velocity_step *v, const struct island *island
 	return driven;
 }
 
+/* Whether a body that cannot give way moves in the batch's time, or a belt of its does. */
+static bool is_carried(const struct impact_batch *self, const struct island *island)
+{
+	const struct velocity_step *v = &self->solve;
+	bool carried = false;
+	for (uint32_t i = 0; i < island->constraint_count; i++) {
+		uint32_t c = island->constraints[i];
+		ASSERT(c < v->contact_count);
+		const struct contact_state *contact = &self->list.items[v->contact_of[c]];
+		const uint32_t bodies[2] = { contact->body_a, contact->body_b };
+		for (uint32_t side = 0; side < 2; side++) {
+			struct body_motion at = motion_of(self, bodies[side]);
+			carried |= is_fixed(self, bodies[side]) &&
+				   !(vec3_equal(at.velocity, vec3_zero()) &&
+				     vec3_equal(at.angular_velocity, vec3_zero()));
+		}
+		for (uint32_t b = v->first_block[c]; b < v->first_block[c + 1]; b++)
+			for (uint32_t k = 0; k < v->rows.blocks[b].count; k++)
+				carried |= v->rows.rows[v->rows.blocks[b].first + k].wanted != 0;
+	}
+	return carried;
+}
+
+/* Whether an island's motion gained more than impact.gain permits, so that it moves again. Not where
+ * the gain may be no error: joints and what carries a body do work, explicit integrators have the
+ * errors of their order, and implicit Euler loses. */
+static bool repeats(const struct impact_batch *self, const struct island *island, double gain)
+{
+	const struct velocity_step *v = &self->solve;
+	double part = self->step.dt / self->of->step->dt, energy = 0;
+	bool own = self->repeats && gain > 0 && !velocity_has_joints(v, island);
+	ASSERT(part > 0);
+	for (uint32_t i = 0; i < island->slot_count && own; i++) {
+		uint32_t slot = island->slots[i];
+		own = self->integrator[slot] == INTEGRATOR_AUTOMATIC;
+		/* With what forces alone give in a tick: of a body that turns around it is all. */
+		struct spatial more = spatial_mul_add(v->forced[slot], v->before[slot], -1);
+		energy += velocity_body_energy(&v->masses[slot], v->before[slot]) +
+			  velocity_body_energy(&v->masses[slot], more) / (part * part);
+	}
+	return own && gain > self->of->gain * part * energy && !is_carried(self, island);
+}
+
 /* Counts what the motion gained beyond what its pushes count already with them. */
 static void count_gains(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
+	for (uint32_t i = 0; i < self->count && self->repeats; i++)
+		self->of->gained[self->slots[i]] = 0;
 	for (uint32_t i = 0; i < v->islands.count; i++) {
 		const struct island *island = &v->islands.items[i];
 		double gain = is_driven(v, island)
 				      ? 0
 				      : energy_gain(self, island->slots, island->slot_count);
+		if (repeats(self, island, gain - v->outcomes[i].push_work)) {
+			for (uint32_t k = 0; k < island->slot_count; k++)
+				self->of->gained[self->slots[island->slots[k]]] = gain;
+			v->outcomes[i] =
+				(struct velocity_outcome){ .iterations =
+								   v->outcomes[i].iterations };
+			if (v->end_outcomes != NULL)
+				v->end_outcomes[i] = v->outcomes[i];
+			continue;
+		}
 		v->outcomes[i].push_work = scalar_max(v->outcomes[i].push_work, gain);
 		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
 	}

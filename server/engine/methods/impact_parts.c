@@ -17,6 +17,10 @@
  * halves the part. Only this part is done again, from its own beginning. An estimate below GROW of
  * its share doubles the next part. Parts that impact.substeps_max forbids to be shorter go on with
  * their error, which is counted. A collision ends a part and all that is known of it.
+ *
+ * Without a tolerance, an island in contact that gains more energy than impact.gain permits moves over
+ * half of the part instead, and again, within the same limit (calm): contact forces at both ends of a
+ * motion are an approximation of second order, and nothing else holds a body that turns by half a radian.
  */
 #include "server/engine/methods/impact.h"
 
@@ -88,8 +92,9 @@ enum status impact_parts_begin(struct impact_step *self)
 	struct min_heap_entry *ends = ALLOCATE(struct min_heap_entry, n);
 	uint32_t *places = ALLOCATE(uint32_t, n);
 	self->movable = ALLOCATE(bool, n);
-	if (self->until == NULL || self->part == NULL || self->sure == NULL || ends == NULL ||
-	    places == NULL || self->movable == NULL)
+	self->gained = ALLOCATE(double, n);
+	if (self->gained == NULL || self->until == NULL || self->part == NULL ||
+	    self->sure == NULL || ends == NULL || places == NULL || self->movable == NULL)
 		return STATUS_NO_MEMORY;
 	min_heap_init(&self->ends, ends, places, n);
 	self->parted = false;
@@ -201,6 +206,7 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 struct move {
 	double span;
 	bool collide, event;
+	bool repeats; /* it may be made again (calm) */
 	bool embedded;
 	double error;
 };
@@ -219,6 +225,7 @@ static enum status move_set(struct impact_step *self, const struct impact_set *s
 		arena_rewind(scratch, mark);
 		status = impact_batch_make(&batch, self, set->items, set->count, move->span);
 	}
+	batch.repeats = move->repeats;
 	if (status == STATUS_OK)
 		status = impact_batch_move(&batch, self->to, true);
 	if (status == STATUS_OK && move->event)
@@ -439,18 +446,80 @@ static enum status control(struct impact_step *self, const struct impact_set *se
 	}
 }
 
+/* Moves the bodies of a subset, which is linked to no others, over ever shorter parts until they gain no
+ * more energy than impact.gain permits. */
+static enum status calm_linked(struct impact_step *self, const struct impact_set *set, double begin,
+			       double span)
+{
+	double shortest = self->step->dt / self->substeps_max * (1 + 1e-6);
+	struct move move = { .span = span, .repeats = true };
+	bool gains = true;
+	enum status status = STATUS_OK;
+	while (gains && status == STATUS_OK) {
+		move.span *= 0.5;
+		move.repeats = move.span > shortest;
+		self->counts.redone++;
+		status = move_again(self, set, begin, &move);
+		impact_set_forget(self, set);
+		gains = false;
+		for (uint32_t i = 0; i < set->count && move.repeats; i++)
+			gains |= self->gained[set->items[i]] > 0;
+	}
+	self->counts.forced += !move.repeats;
+	accept(self, set, move.span, begin);
+	return status;
+}
+
+/* Moves those islands of a set again that gained energy in its motion by `span`. */
+static enum status calm(struct impact_step *self, const struct impact_set *set, double begin,
+			double span)
+{
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	uint32_t *hot = ALLOCATE(uint32_t, set->count), count = 0;
+	struct impact_set linked = { ALLOCATE(uint32_t, self->step->body_count), 0 };
+	if (hot == NULL || linked.items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < set->count; i++)
+		if (self->gained[set->items[i]] > 0)
+			hot[count++] = set->items[i];
+	if (count > 0)
+		impact_set_forget(self, set);
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		if (!(self->gained[hot[i]] > 0))
+			continue; /* it was linked to one before */
+		linked.count = 0;
+		impact_set_add(self, &linked, hot[i]);
+		impact_set_add_linked(self, &linked);
+		impact_set_forget(self, &linked);
+		status = impact_set_sort(self, &linked);
+		if (status == STATUS_OK)
+			status = calm_linked(self, &linked, begin, span);
+		for (uint32_t k = 0; k < linked.count; k++)
+			self->gained[linked.items[k]] = 0;
+	}
+	arena_rewind(scratch, mark);
+	return status;
+}
+
 enum status impact_parts_resolve(struct impact_step *self, const struct impact_set *set, bool event)
 {
 	struct wish wish = wish_of(self, set);
 	if (event)
 		wish.sure = wish.begin;
 	bool sure = wish.sure > wish.begin + END * self->step->dt;
+	bool controls = wish.tolerance < __builtin_inf();
 	struct move move = { .span = part_length(self, &wish), .collide = true, .event = event };
+	move.repeats = !controls && self->gain > 0 &&
+		       move.span > self->step->dt / self->substeps_max * (1 + 1e-6);
 	set_ends(self, set, wish.begin + move.span);
 	enum status status = move_set(self, set, &move);
-	if (status != STATUS_OK || !(wish.tolerance < __builtin_inf()) || sure)
+	if (status != STATUS_OK || sure)
 		return status;
-	return control(self, set, &wish, &move);
+	if (move.repeats)
+		return calm(self, set, wish.begin, move.span);
+	return controls ? control(self, set, &wish, &move) : STATUS_OK;
 }
 
 void impact_parts_end(struct impact_step *self, const struct impact_set *set, const uint32_t *pairs,

@@ -135,6 +135,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \
 	tests/unit/server/engine/methods/test_pendulums \
+	tests/unit/server/engine/methods/test_joint_push \
 	tests/unit/server/engine/methods/test_joint_torque \
 	tests/unit/server/engine/methods/test_linkage_book \
 	tests/unit/server/engine/methods/test_loop_impulse \
@@ -147,6 +148,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity_tree \
 	tests/unit/server/engine/methods/test_tree_landing \
 	tests/unit/server/engine/methods/test_soft_tree \
+	tests/property/test_energy \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \

@@ -74,6 +74,8 @@ struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
 		.dense_rows = to_count(parameter[PARAMETER_VELOCITY_DENSE_ROWS]),
 		.rounds_max = to_count(parameter[PARAMETER_REFLECTION_ROUNDS]),
 		.push_speed = parameter[PARAMETER_PUSH_SPEED],
+		.joint_push_speed = parameter[PARAMETER_JOINT_PUSH_SPEED],
+		.exact_work = parameter[PARAMETER_EXACT_WORK] != 0,
 		.joint_tolerance = parameter[PARAMETER_JOINT_TOLERANCE],
 		.restitution_speed = parameter[PARAMETER_RESTITUTION_SPEED],
 	};
@@ -298,6 +300,31 @@ static void add_block_impulses(const struct velocity_island *island, const doubl
 	}
 }
 
+/* Whether an island whose rows all have no impulse may take its free paths: along these, too, nothing
+ * overlaps. `moving` then is the mean velocity along them. */
+static bool take_free_paths(const struct velocity_island *island, const double *x, double *b)
+{
+	const struct velocity_step *self = island->step;
+	double h = self->step->dt;
+	bool free = self->settings.exact_work && island->joints == NULL && island->tree == NULL;
+	for (uint32_t i = 0; i < island->count && free; i++)
+		free = !(scalar_abs(x[i]) > 0);
+	if (!free)
+		return false;
+	for (uint32_t i = 0; i < island->island->slot_count; i++) {
+		uint32_t slot = island->island->slots[i];
+		struct spatial sum = spatial_mul_add(self->before[slot], self->forced[slot], 1);
+		self->moving[slot] = spatial_scale(sum, 0.5);
+	}
+	row_system_speeds(&island->system, self->moving, b);
+	for (uint32_t i = 0; i < island->count && free; i++)
+		free = island->rows[i].set != ROW_POSITIVE ||
+		       island->rows[i].gap + h * b[i] >= -0.5 * VELOCITY_DEPTH;
+	for (uint32_t i = 0; i < island->island->slot_count && !free; i++)
+		self->moving[island->island->slots[i]] = self->forced[island->island->slots[i]];
+	return free;
+}
+
 enum status velocity_motion_island(const struct island *members, uint32_t index,
 				   struct arena *arena, void *context)
 {
@@ -320,6 +347,7 @@ enum status velocity_motion_island(const struct island *members, uint32_t index,
 					 : velocity_joints_solve_motion(&island, selected, b, x);
 	if (status != STATUS_OK)
 		return status;
+	island.outcome->free = take_free_paths(&island, x, b);
 	row_system_apply(&island.system, x, self->moving);
 	add_block_impulses(&island, x);
 	if (island.tree != NULL)
@@ -568,6 +596,16 @@ static void store_impulses(const struct velocity_step *self, const struct veloci
 	}
 }
 
+/* Bodies of islands in which nothing acts take the path of bodies without constraints. */
+static void release_free(struct velocity_step *self)
+{
+	for (uint32_t k = 0; k < self->islands.count; k++) {
+		const struct island *island = &self->islands.items[k];
+		for (uint32_t i = 0; i < island->slot_count && self->outcomes[k].free; i++)
+			self->constrained[island->slots[i]] = false;
+	}
+}
+
 /* From positions x and velocities v to x', v' and the impulses. *first: by block, those of the motion. */
 static enum status solve_step(struct velocity_step *self, struct velocity_impulse **first)
 {
@@ -594,6 +632,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (status != STATUS_OK)
 		return status;
 	velocity_mark_constrained(self);
+	release_free(self);
 	profile_enter(step->dynamics->profile, PROFILE_INTEGRATE);
 	velocity_move_bodies(self, start);
 	profile_enter(step->dynamics->profile, PROFILE_JOINTS);

@@ -56,9 +56,11 @@ struct velocity_settings {
 	/* Solutions after the compliant one of rows that have none or are too dependent, each without the
 	 * compliance's force at the one before: they lead to rigid rows. */
 	uint32_t proximal_rounds;
-	double tolerance;	/* 1: of the solvers, where rows have no noise; 0: their default */
-	double push_speed;	/* m/s, greatest speed at which penetration is removed */
-	double joint_tolerance; /* m, rad: errors of joints' rows up to this are not corrected */
+	double tolerance;	 /* 1: of the solvers, where rows have no noise; 0: their default */
+	double push_speed;	 /* m/s, greatest speed at which penetration is removed */
+	double joint_push_speed; /* m/s, rad/s: the same of locked axes that are off; 0: in one step */
+	bool exact_work;	 /* forces work along the way that bodies go */
+	double joint_tolerance;	  /* m, rad: errors of joints' rows up to this are not corrected */
 	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 
@@ -71,6 +73,7 @@ struct velocity_outcome {
 	bool solved, dense;
 	bool dependent; /* active rows are dependent: their impulses are one choice of many */
 	bool pushed;	/* penetration was removed */
+	bool free;	/* no row acts, and bodies take their free paths */
 	bool impact;	/* a contact or limit bounces: the island is solved again at the end */
 	bool reduced;	/* joints of the island are part of its mass operator */
 	bool maximal; /* it has joints, and the settings ask for that, but its structure does not suit */

@@ -6,7 +6,14 @@
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
  * so bodies meet with the momentum and exactly the energy that they had before (s is 1 if no body rotated
- * during the motion, because then v⁻ = v*). Bodies that touched during the motion and do not at x'
+ * during the motion, because then v⁻ = v*). v* has the work of forces along the whole step; of it, with
+ * velocity.exact_work, what belongs to the way that the bodies did not go is taken off:
+ *
+ *   ½ v⁻·M v⁻ = ½ v*·M v* − Σ F·(½ h (v + v*) − h v_m)
+ *
+ * so a ball meets the floor with the speed that its fall to there gives, and no bounce gains energy.
+ *
+ * Bodies that touched during the motion and do not at x'
  * keep their velocities; the energy they gained is deducted from that of the others. Then the impact
  * itself is solved, over all contacts that touch at x':
  *
@@ -98,28 +105,45 @@ static void transfer_impulses(const struct velocity_island *self, const struct v
 	}
 }
 
+/* J: the work of forces on a body along the way that the motion kept it from. */
+static double withheld_work(const struct velocity_step *begin, uint32_t slot)
+{
+	if (!begin->settings.exact_work)
+		return 0;
+	struct spatial way = spatial_mul_add(begin->before[slot], begin->arriving[slot], 1);
+	way = spatial_mul_add(spatial_scale(way, 0.5), begin->moving[slot], -1);
+	return begin->step->dt * spatial_dot(begin->force[slot], way);
+}
+
+/* J: the kinetic energy that a body lost in the motion, beyond what forces did not give it. */
+static double body_lost(const struct velocity_impact *impact, uint32_t slot)
+{
+	const struct velocity_step *begin = impact->begin;
+	return velocity_body_energy(&begin->masses[slot], begin->arriving[slot]) -
+	       velocity_body_energy(&impact->end->masses[slot], begin->after[slot]) -
+	       withheld_work(begin, slot);
+}
+
 enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *begin,
 				 const struct velocity_step *end)
 {
 	ASSERT(begin->step == end->step);
 	const struct islands *islands = &begin->islands;
 	double *part = ARENA_ARRAY(&begin->step->dynamics->scratch, double, islands->count);
+	*self = (struct velocity_impact){ begin, end, part };
 	if (part == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t k = 0; k < islands->count; k++) {
 		double all = 0, down = 0;
 		for (uint32_t i = 0; i < islands->items[k].slot_count; i++) {
 			uint32_t slot = islands->items[k].slots[i];
-			double lost =
-				velocity_body_energy(&begin->masses[slot], begin->arriving[slot]) -
-				velocity_body_energy(&end->masses[slot], begin->after[slot]);
+			double lost = body_lost(self, slot);
 			all += lost;
 			down += scalar_max(lost, 0);
 		}
 		part[k] = all > 0 ? all / down : 0;
 		ASSERT(!(part[k] < 0));
 	}
-	*self = (struct velocity_impact){ begin, end, part };
 	return STATUS_OK;
 }
 
@@ -134,19 +158,19 @@ static double energy_lost(const struct velocity_impact *impact, const struct isl
 		     begin->islands.items[before].slot_count == island->slot_count;
 	for (uint32_t i = 1; i < island->slot_count; i++)
 		whole = whole && begin->islands.island_of[island->slots[i]] == before;
+	double sum = 0;
+	for (uint32_t i = 0; i < island->slot_count && whole; i++)
+		sum -= withheld_work(begin, island->slots[i]);
 	if (whole)
-		return velocity_energy(begin->masses, begin->arriving, island) -
+		return sum + velocity_energy(begin->masses, begin->arriving, island) -
 		       velocity_energy(impact->end->masses, begin->after, island) +
 		       velocity_rotors_energy(impact->end, island, begin->start, begin->arriving) -
 		       velocity_rotors_energy(impact->end, island, begin->motions, begin->after);
-	double sum = 0;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
 		uint32_t slot = island->slots[i], of = begin->islands.island_of[slot];
 		if (of == UINT32_MAX)
 			continue; /* it had no constraint at the beginning */
-		double lost = velocity_body_energy(&begin->masses[slot], begin->arriving[slot]) -
-			      velocity_body_energy(&impact->end->masses[slot], begin->after[slot]);
-		sum += impact->part[of] * scalar_max(lost, 0);
+		sum += impact->part[of] * scalar_max(body_lost(impact, slot), 0);
 	}
 	return sum;
 }

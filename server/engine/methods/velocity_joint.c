@@ -625,21 +625,23 @@ void velocity_joints_finish_results(struct velocity_step *self)
 
 /* ---- removal of drift ------------------------------------------------------------------------- */
 
-/* m or rad: error of a row's position at the end. The target of a locked row is 0. A limit that was
- * passed at the beginning, and a gear that was violated (as one may be when it is set), need to return
- * only by the distance that push_speed permits in a step. */
+/* m or rad: error of a row's position at the end. The target of a locked row is 0, or with
+ * joint.push_speed what that rate leaves of its error at the beginning. A limit that was passed at the
+ * beginning, and a gear that was violated (as one may be when it is set), need to return only by the
+ * distance that push_speed permits in a step. */
 static double position_error(const struct velocity_step *begin, const struct constraint_row *row,
 			     uint32_t index, uint32_t constraint)
 {
-	double before = begin->rows.rows[index].gap;
-	if (begin->constraints[constraint].kind == &constraint_gear) {
-		double by = begin->settings.push_speed * begin->step->dt;
-		return row->gap - before + scalar_clamp(before, -by, by);
+	double before = begin->rows.rows[index].gap, h = begin->step->dt;
+	if (row->set == ROW_POSITIVE) {
+		double least = before + begin->settings.push_speed * h;
+		return scalar_min(row->gap - scalar_min(least, 0), 0);
 	}
-	if (row->set != ROW_POSITIVE)
+	bool gear = begin->constraints[constraint].kind == &constraint_gear;
+	double by = h * (gear ? begin->settings.push_speed : begin->settings.joint_push_speed);
+	if (!gear && !(by > 0))
 		return row->gap;
-	double least = before + begin->settings.push_speed * begin->step->dt;
-	return scalar_min(row->gap - scalar_min(least, 0), 0);
+	return row->gap - before + scalar_clamp(before, -by, by);
 }
 
 /* m, rad. The tolerance of a joint that closes a loop of links in reduced coordinates, whose other

@@ -39,6 +39,33 @@
 
 #define ALLOCATE(type, count) ARENA_ARRAY(arena, type, count)
 
+/* ---- poses of links ------------------------------------------------------------------------------- */
+
+/* Motions of the state by slot: of the beginning or of the end. */
+static const struct body_motion *motions_of(const struct velocity_step *step)
+{
+	return step->at != NULL ? step->at : step->start;
+}
+
+/* By how much a link's pose misses the one of its joint's coordinates, at these motions. */
+static struct spatial pose_error(const struct velocity_step *step, const struct tree_link *link,
+				 const struct body_motion *motions, struct body_motion *placed)
+{
+	ASSERT(link->joint < step->joints.count);
+	const struct joint *joint = &step->joints.joints[link->joint];
+	const struct constraint *of = &step->joints.constraints[link->joint];
+	const struct body_motion *a = of->body_a == ROW_NO_BODY ? &joint->a : &motions[of->body_a];
+	const struct body_motion *b = of->body_b == ROW_NO_BODY ? &joint->b : &motions[of->body_b];
+	*placed = tree_place(joint, link, a, b);
+	return tree_displacement(&motions[link->slot], placed);
+}
+
+static double spatial_size(struct spatial a)
+{
+	return scalar_max(vec3_max_component(vec3_abs(a.linear)),
+			  vec3_max_component(vec3_abs(a.angular)));
+}
+
 /* ---- which islands --------------------------------------------------------------------------------- */
 
 bool velocity_joint_has_no_rows(const struct velocity_step *self, uint32_t joint)
@@ -100,6 +127,34 @@ static uint32_t count_rows(const struct velocity_step *self, const struct island
 	return rows;
 }
 
+/* Whether some joint of a forest is off by more than joint.push_speed closes in the step: its rows do that,
+ * because poses of links are those of their joints' coordinates at once. */
+static bool opens(const struct velocity_step *self, const struct tree_plan *plan)
+{
+	double by = self->settings.joint_push_speed * self->step->dt;
+	bool any = false;
+	for (uint32_t i = 0; i < plan->link_count && by > 0; i++) {
+		struct body_motion placed;
+		if (plan->links[i].joint != TREE_NONE)
+			any |= spatial_size(pose_error(self, &plan->links[i], motions_of(self),
+						       &placed)) > by;
+	}
+	return any;
+}
+
+/* Makes the plan of an island none. */
+static void drop_plan(const struct velocity_step *self, const struct island *island,
+		      struct tree_plan *plan, uint32_t *link_of, bool *held)
+{
+	for (uint32_t i = 0; i < plan->link_count; i++)
+		if (plan->links[i].joint != TREE_NONE)
+			held[plan->links[i].joint] = false;
+	for (uint32_t i = 0; i < island->slot_count; i++)
+		link_of[island->slots[i]] = TREE_NONE;
+	plan->link_count = 0;
+	ASSERT(self->joints.count > 0);
+}
+
 static enum status choose_island(struct velocity_step *self, uint32_t index,
 				 struct velocity_trees *trees, struct tree_plan *plan,
 				 uint32_t *link_of, bool *held, bool *refused)
@@ -122,6 +177,8 @@ static enum status choose_island(struct velocity_step *self, uint32_t index,
 	enum status status =
 		tree_plan_make(plan, arena, &trees->joints, list, joints, island->slots,
 			       island->slot_count, self->masses, link_of, held);
+	if (status == STATUS_OK && opens(self, plan))
+		drop_plan(self, island, plan, link_of, held);
 	*refused = plan->link_count == 0;
 	return status;
 }
@@ -161,12 +218,6 @@ enum status velocity_trees_choose(struct velocity_step *self)
 }
 
 /* ---- an island ------------------------------------------------------------------------------------- */
-
-/* Masses and motions of the state by slot: of the beginning or of the end. */
-static const struct body_motion *motions_of(const struct velocity_step *step)
-{
-	return step->at != NULL ? step->at : step->start;
-}
 
 static enum status allocate_tree(struct velocity_tree *self, struct arena *arena,
 				 const struct tree_plan *plan)
@@ -400,25 +451,6 @@ void velocity_tree_add_results(const struct velocity_island *self, const struct 
 }
 
 /* ---- the motion ------------------------------------------------------------------------------------ */
-
-/* By how much a link's pose misses the one of its joint's coordinates, at these motions. */
-static struct spatial pose_error(const struct velocity_step *step, const struct tree_link *link,
-				 const struct body_motion *motions, struct body_motion *placed)
-{
-	ASSERT(link->joint < step->joints.count);
-	const struct joint *joint = &step->joints.joints[link->joint];
-	const struct constraint *of = &step->joints.constraints[link->joint];
-	const struct body_motion *a = of->body_a == ROW_NO_BODY ? &joint->a : &motions[of->body_a];
-	const struct body_motion *b = of->body_b == ROW_NO_BODY ? &joint->b : &motions[of->body_b];
-	*placed = tree_place(joint, link, a, b);
-	return tree_displacement(&motions[link->slot], placed);
-}
-
-static double spatial_size(struct spatial a)
-{
-	return scalar_max(vec3_max_component(vec3_abs(a.linear)),
-			  vec3_max_component(vec3_abs(a.angular)));
-}
 
 /* Adds to each link's bias what its pose misses; the greatest change, m or rad. */
 static double bend_links(const struct velocity_island *self)
