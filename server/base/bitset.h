@@ -30,6 +30,8 @@ void bitset_reset(struct bitset *self);
 /* index < size. */
 void bitset_set(struct bitset *self, uint32_t index);
 void bitset_clear(struct bitset *self, uint32_t index);
+/* Adds the members of a word of `words`; word < size / 64. */
+void bitset_set_word(struct bitset *self, uint32_t word, uint64_t bits);
 /* False for any index at or past `size`. */
 static inline bool bitset_get(const struct bitset *self, uint32_t index)
 {

@@ -47,6 +47,14 @@ START_TEST(the_set_agrees_with_an_array_of_flags)
 				bitset_clear(&set, index);
 		}
 		expect_equal(&set, flags);
+		for (int i = 0; i < 20; i++) {
+			uint32_t word = rng_below(&rng, SIZE / 64);
+			uint64_t bits = i % 2 ? UINT64_MAX : rng_u64(&rng);
+			bitset_set_word(&set, word, bits);
+			for (uint32_t k = 0; k < 64; k++)
+				flags[word * 64 + k] |= (bits >> k & 1) != 0;
+		}
+		expect_equal(&set, flags);
 	}
 	bitset_reset(&set);
 	memset(flags, 0, sizeof flags);
