@@ -13,6 +13,7 @@
 
 #include "server/base/hash.h"
 #include "server/base/heap.h"
+#include "server/base/inline.h"
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
@@ -203,16 +204,36 @@ static void fill_values(const struct column_info *info, double value, char *at, 
 			memcpy(at + k, one, size);
 }
 
-/* Small ones without a call, because most columns of small worlds are. */
+/* Copies without a call where there are few bytes, as in most columns of small worlds. */
+ALWAYS_INLINE void copy_few(void *to, const void *from, size_t bytes)
+{
+	switch (bytes) {
+	case 1:
+		memcpy(to, from, 1);
+		return;
+	case 2:
+		memcpy(to, from, 2);
+		return;
+	case 4:
+		memcpy(to, from, 4);
+		return;
+	case 8:
+		memcpy(to, from, 8);
+		return;
+	case sizeof(vec3):
+		memcpy(to, from, sizeof(vec3));
+		return;
+	default:
+		memcpy(to, from, bytes);
+	}
+}
+
 static bool is_zero(const char *at, size_t bytes)
 {
 	uint64_t word = 0;
-	if (bytes <= sizeof word) {
-		memcpy(&word, at, bytes);
-		return word == 0;
-	}
-	memcpy(&word, at, sizeof word);
-	return word == 0 && memcmp(at, at + sizeof word, bytes - sizeof word) == 0;
+	copy_few(&word, at, MIN_OF(bytes, sizeof word));
+	return word == 0 &&
+	       (bytes <= sizeof word || memcmp(at, at + sizeof word, bytes - sizeof word) == 0);
 }
 
 /* True if each value of the cell is the column's `absent`. */
@@ -435,19 +456,28 @@ static void gather_flush(struct gathered *self)
 	self->count = 0;
 }
 
-static void gather(struct gathered *self, const void *data, size_t bytes)
+static void gather_many(struct gathered *self, const void *data, size_t bytes)
 {
-	if (bytes > sizeof self->few - self->count)
-		gather_flush(self);
+	gather_flush(self);
 	if (bytes > sizeof self->few) {
 		hasher_update(&self->hasher, data, bytes);
 		return;
 	}
-	memcpy(self->few + self->count, data, bytes);
+	memcpy(self->few, data, bytes);
+	self->count = bytes;
+}
+
+ALWAYS_INLINE void gather(struct gathered *self, const void *data, size_t bytes)
+{
+	if (bytes > sizeof self->few - self->count) {
+		gather_many(self, data, bytes);
+		return;
+	}
+	copy_few(self->few + self->count, data, bytes);
 	self->count += bytes;
 }
 
-static void gather_u32(struct gathered *self, uint32_t value)
+ALWAYS_INLINE void gather_u32(struct gathered *self, uint32_t value)
 {
 	gather(self, &value, sizeof value);
 }
@@ -480,13 +510,24 @@ static uint64_t parameters_hash(uint32_t rows, const uint8_t *values)
 bool table_is_hashed(enum table_index table)
 {
 	bool hashed = false;
-	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
-		hashed |= !(table_infos[table].columns[column].flags & COLUMN_UNHASHED);
+	for (uint32_t column = 0; column < table_infos[table].column_count && !hashed; column++)
+		hashed = !(table_infos[table].columns[column].flags & COLUMN_UNHASHED);
 	return hashed;
+}
+
+/* Adds a column with `bytes` bytes, unless it is left out. */
+ALWAYS_INLINE void gather_column(struct gathered *self, const struct column_info *info,
+				 const void *data, size_t bytes)
+{
+	if (info->flags & COLUMN_UNHASHED || data == NULL || is_absent(info, data, bytes))
+		return;
+	gather_u32(self, info->number);
+	gather(self, data, bytes);
 }
 
 uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data)
 {
+	const struct table_info *info = &table_infos[table];
 	struct gathered all;
 	if (table == TABLE_PARAMETER)
 		return parameters_hash(rows, data[0]);
@@ -494,15 +535,9 @@ uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *da
 		return 0;
 	gather_begin(&all);
 	gather_u32(&all, rows);
-	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
-		const struct column_info *info = &table_infos[table].columns[column];
-		size_t bytes = rows * info->row_bytes;
-		if (info->flags & COLUMN_UNHASHED || data[column] == NULL ||
-		    is_absent(info, data[column], bytes))
-			continue;
-		gather_u32(&all, info->number);
-		gather(&all, data[column], bytes);
-	}
+	for (uint32_t column = 0; column < info->column_count; column++)
+		gather_column(&all, &info->columns[column], data[column],
+			      rows * info->columns[column].row_bytes);
 	return gather_hash(&all);
 }
 
