@@ -95,7 +95,7 @@ void bitset_set_word(struct bitset *self, uint32_t word, uint64_t bits)
 	if (added == 0)
 		return;
 	self->words[word] |= added;
-	self->count += (uint32_t)__builtin_popcountll(added);
+	self->count += bits_count(added);
 	VALIDATE(self->count <= self->size);
 	note_full(self, word);
 }

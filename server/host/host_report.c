@@ -291,9 +291,8 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 		return STATUS_NO_MEMORY;
 	struct tick_report *ticked = &report->ticked;
 	enum status status = STATUS_OK;
-	ticked->unlisted =
-		!atomic_load_explicit(&host->ticks_watched, memory_order_relaxed) &&
-		!host->whole_due && !host_is_followed(host);
+	ticked->unlisted = !atomic_load_explicit(&host->ticks_watched, memory_order_relaxed) &&
+			   !host->whole_due && !host_is_followed(host);
 	if (!ticked->unlisted)
 		status = add_lists(host, boundary, ticked);
 	if (status == STATUS_OK && boundary->stepping)

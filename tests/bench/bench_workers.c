@@ -159,8 +159,8 @@ static struct figures step_scene(const char *path, uint32_t workers, uint32_t ti
 		uint64_t begun = now_ns(threads != NULL);
 		check(world_step(world, threads != NULL ? threads : &division.parallel, &why),
 		      &why);
-		uint64_t took = threads != NULL ? now_ns(true) - begun
-						: passed(begun, division.reads);
+		uint64_t took =
+			threads != NULL ? now_ns(true) - begun : passed(begun, division.reads);
 		if (tick < skip)
 			continue;
 		whole[tick - skip] = 1e-6 * (double)took;

@@ -7,8 +7,8 @@
  * stopping. Each ancestor may then exchange one child with a child of the other if that shrinks the box
  * between them (a rotation), so the long chains of sorted insertions are balanced.
  *
- * A leaf whose box changes stays where it is, and the boxes above are fitted, unless one of these grows too loose
- * for its children (LOOSE): only then it is inserted anew.
+ * A leaf whose box changes stays where it is, and the boxes above are fitted. Only if one of these grows
+ * too loose for its children (LOOSE) the leaf is inserted anew.
  *
  * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side
  * of their centres.

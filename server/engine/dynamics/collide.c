@@ -633,8 +633,8 @@ void step_report_contacts(struct step *self, const struct contact_list *list)
 	if (work.figures != NULL)
 		parallel_run(self->parallel, groups, FIGURES_GRAIN, figures_piece, &work);
 	for (uint32_t group = 0; group < groups; group++) {
-		struct contact_figures some = work.figures != NULL ? work.figures[group]
-								   : figures_of(list, group);
+		struct contact_figures some =
+			work.figures != NULL ? work.figures[group] : figures_of(list, group);
 		kept += some.kept;
 		deep += some.deep;
 		sum += some.sum;

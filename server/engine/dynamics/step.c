@@ -175,7 +175,7 @@ static bool list_live(struct step *self)
 		return false;
 	for (uint32_t w = 0; w < words; w++) {
 		work.places[w] = count;
-		count += (uint32_t)__builtin_popcountll(dynamics->live.words[w] & ~self->listed[w]);
+		count += bits_count(dynamics->live.words[w] & ~self->listed[w]);
 	}
 	ASSERT(count <= self->contacts.capacity);
 	parallel_run(self->parallel, words, CONTACT_GRAIN / 64, list_piece, &work);
@@ -804,7 +804,7 @@ static void store_touching(struct step *self, const struct contact_list *list)
 	for (uint32_t w = 0; w < count; w++) {
 		struct solved_word word =
 			work.words != NULL ? work.words[w] : solve_word(table, list, w);
-		dynamics->report.touching += (uint32_t)__builtin_popcountll(word.touch);
+		dynamics->report.touching += bits_count(word.touch);
 		for (uint64_t news = word.news; news != 0; news &= news - 1) {
 			uint32_t i = (uint32_t)__builtin_ctzll(news);
 			note_contact_event(dynamics, list, w * 64 + i, word.touch >> i & 1,

@@ -111,7 +111,7 @@ static const uint32_t row_charges[TABLE_COUNT] = {
 #define KEY COLUMN_KEY
 #define ID COLUMN_ID
 #define BODY COLUMN_BODY
-#define CHARGE(flags, bytes) +((flags) & COLUMN_UNCHARGED ? 0 : (uint32_t)(bytes))
+#define CHARGE(flags, bytes) +((flags)&COLUMN_UNCHARGED ? 0 : (uint32_t)(bytes))
 #define TABLE(number, NAME, name, doc) [TABLE_##NAME] = 0
 #define COLUMN(table, number, TYPE, name, flags, doc) CHARGE(flags, sizeof(column_c_##TYPE))
 #define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)                          \
