@@ -65,21 +65,39 @@ void bitset_reset(struct bitset *self)
 	self->count = 0;
 }
 
+static void note_full(struct bitset *self, uint32_t word)
+{
+	uint32_t group = word / 64;
+	if (self->words[word] != ALL)
+		return;
+	self->full[group] |= (uint64_t)1 << (word % 64);
+	if (self->full[group] == ALL)
+		self->packed[group / 64] |= (uint64_t)1 << (group % 64);
+}
+
 void bitset_set(struct bitset *self, uint32_t index)
 {
 	ASSERT(index < self->size);
-	uint32_t word = index / 64, group = word / 64;
+	uint32_t word = index / 64;
 	uint64_t bit = (uint64_t)1 << (index % 64);
 	if (self->words[word] & bit)
 		return;
 	self->words[word] |= bit;
 	self->count++;
 	VALIDATE(self->count <= self->size);
-	if (self->words[word] != ALL)
+	note_full(self, word);
+}
+
+void bitset_set_word(struct bitset *self, uint32_t word, uint64_t bits)
+{
+	ASSERT(word < self->size / 64);
+	uint64_t added = bits & ~self->words[word];
+	if (added == 0)
 		return;
-	self->full[group] |= (uint64_t)1 << (word % 64);
-	if (self->full[group] == ALL)
-		self->packed[group / 64] |= (uint64_t)1 << (group % 64);
+	self->words[word] |= added;
+	self->count += bits_count(added);
+	VALIDATE(self->count <= self->size);
+	note_full(self, word);
 }
 
 void bitset_clear(struct bitset *self, uint32_t index)

@@ -17,6 +17,16 @@ struct bitset {
 	uint32_t count;	  /* members */
 };
 
+/* Bits that are set. The compiler's own function would need a part of its library. */
+static inline uint32_t bits_count(uint64_t word)
+{
+	const uint64_t ones = UINT64_MAX / 255; /* 1 in each byte */
+	word -= word >> 1 & ones * 0x55;
+	word = (word & ones * 0x33) + (word >> 2 & ones * 0x33);
+	word = (word + (word >> 4)) & ones * 0x0f;
+	return (uint32_t)(word * ones >> 56);
+}
+
 #define BITSET_NONE (UINT32_MAX - 63) /* no such number; also the largest size */
 
 /* Zero initialisation is a valid empty set of size 0 as well. */
@@ -30,6 +40,8 @@ void bitset_reset(struct bitset *self);
 /* index < size. */
 void bitset_set(struct bitset *self, uint32_t index);
 void bitset_clear(struct bitset *self, uint32_t index);
+/* Adds the members of a word of `words`; word < size / 64. */
+void bitset_set_word(struct bitset *self, uint32_t word, uint64_t bits);
 /* False for any index at or past `size`. */
 static inline bool bitset_get(const struct bitset *self, uint32_t index)
 {

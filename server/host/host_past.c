@@ -182,7 +182,7 @@ static void keep_keyframe(struct host *host, uint64_t tick)
 		keyframes_release(keyframes);
 }
 
-static bool is_followed(const struct host *host)
+bool host_is_followed(const struct host *host)
 {
 	return host->options.keyframes != NULL && keyframes_spacing(host->options.keyframes) > 0;
 }
@@ -190,7 +190,7 @@ static bool is_followed(const struct host *host)
 void host_follow(struct host *host, const struct tick_report *ticked)
 {
 	struct follow *follow = &host->follow;
-	if (!is_followed(host))
+	if (!host_is_followed(host))
 		return;
 	if (!follow->begun || follow->epoch != ticked->epoch) {
 		if (follow->begun)
@@ -210,9 +210,9 @@ void host_follow(struct host *host, const struct tick_report *ticked)
 void host_follow_tick(struct host *host)
 {
 	struct follow *follow = &host->follow;
-	uint64_t tick = world_info(host->world).tick;
-	if (!is_followed(host) || !follow->begun)
+	if (!host_is_followed(host) || !follow->begun)
 		return;
+	uint64_t tick = world_info(host->world).tick;
 	follow->bounded = follow->bounded && tick <= follow->seen + 1;
 	follow->seen = tick;
 	gather_changes(follow, host->world);

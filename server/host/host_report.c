@@ -232,7 +232,9 @@ static enum status add_news(const struct host *host, const struct boundary *boun
 		  stored_count - host->stored_reported },
 		{ boundary->refused, boundary->refused_count },
 	};
-	enum status status = add_events(host, boundary, ticked);
+	enum status status = STATUS_OK;
+	if (!ticked->unlisted)
+		status = add_events(host, boundary, ticked);
 	return status == STATUS_OK ? add_results(host, ticked, lists) : status;
 }
 
@@ -261,12 +263,10 @@ static void add_figures(const struct host *host, const struct boundary *boundary
 	ticked->cost_ns = boundary->cost;
 }
 
-enum status host_report_tick(struct host *host, const struct boundary *boundary)
+/* The bodies, joints and particles that changed, or all of them. */
+static enum status add_lists(struct host *host, const struct boundary *boundary,
+			     struct tick_report *ticked)
 {
-	struct report *report = report_queue_tick(&host->reports);
-	if (report == NULL)
-		return STATUS_NO_MEMORY;
-	struct tick_report *ticked = &report->ticked;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	/* A report about control alone repeats no change and no event of the boundary before it; the
 	 * changes of one that was left open are counted from the last step that was made. */
@@ -281,6 +281,20 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 	if (status == STATUS_OK && host->particles_watched)
 		status = report_add_particles(host->world, ticked);
 	arena_rewind(&host->scratch, mark);
+	return status;
+}
+
+enum status host_report_tick(struct host *host, const struct boundary *boundary)
+{
+	struct report *report = report_queue_tick(&host->reports);
+	if (report == NULL)
+		return STATUS_NO_MEMORY;
+	struct tick_report *ticked = &report->ticked;
+	enum status status = STATUS_OK;
+	ticked->unlisted = !atomic_load_explicit(&host->ticks_watched, memory_order_relaxed) &&
+			   !host->whole_due && !host_is_followed(host);
+	if (!ticked->unlisted)
+		status = add_lists(host, boundary, ticked);
 	if (status == STATUS_OK && boundary->stepping)
 		status = add_news(host, boundary, ticked);
 	if (status != STATUS_OK) {

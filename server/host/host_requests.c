@@ -298,8 +298,10 @@ static enum status fill_job(struct step_job *job, const struct host_step *step)
 	job->want = step->want;
 	job->anyway = step->anyway;
 	job->restricted = step->restricted;
-	snprintf(job->back, sizeof job->back, "%s", step->back != NULL ? step->back : "");
-	snprintf(job->keep, sizeof job->keep, "%s", step->keep != NULL ? step->keep : "");
+	if (step->back != NULL && step->back[0] != '\0')
+		snprintf(job->back, sizeof job->back, "%s", step->back);
+	if (step->keep != NULL && step->keep[0] != '\0')
+		snprintf(job->keep, sizeof job->keep, "%s", step->keep);
 	if (step->plan != NULL) {
 		job->plan = step_plan_retain(step->plan);
 		job->row = step->row;

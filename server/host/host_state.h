@@ -429,6 +429,8 @@ void host_do_record_end(struct host *host);
 #define HOST_START "start"
 /* Makes it if it is due. NO_MEMORY, FULL: call again. */
 MUST_CHECK enum status host_keep_start(struct host *host);
+/* True if keyframes are kept, whose bounds need the bodies of every report. */
+bool host_is_followed(const struct host *host);
 /* Follows the world with the report that is about to be sent. */
 void host_follow(struct host *host, const struct tick_report *ticked);
 /* Follows the world at a tick whose report is that of a later one. */

@@ -71,6 +71,7 @@ struct tick_report {
 	bool joints;	   /* joints are listed: all at first, then those that may have changed */
 	bool joints_all;   /* all, as created */
 	bool particles;	   /* all particles and systems are listed */
+	bool unlisted;	   /* nobody watched: no change and no event is listed */
 	uint32_t contacts_cut; /* points left out: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t

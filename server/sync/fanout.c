@@ -533,6 +533,7 @@ bool fanout_is_watched(const struct fanout *self)
 enum status fanout_report(struct fanout *self, const struct tick_report *report, uint64_t now)
 {
 	fanout_drop_groups(self);
+	self->standing = self->standing && !report->unlisted;
 	if (!self->standing && !report->whole)
 		return STATUS_AGAIN;
 	enum status status = apply_report(self, report, now);

@@ -7,6 +7,9 @@
  * stopping. Each ancestor may then exchange one child with a child of the other if that shrinks the box
  * between them (a rotation), so the long chains of sorted insertions are balanced.
  *
+ * A leaf whose box changes stays where it is, and the boxes above are fitted. Only if one of these grows
+ * too loose for its children (LOOSE) the leaf is inserted anew.
+ *
  * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side
  * of their centres.
  *
@@ -277,14 +280,41 @@ void tree_remove(struct tree *self, uint32_t leaf)
 	self->leaf_count--;
 }
 
+/* 1, of the sum of its children's costs: a node whose cost exceeds that, and grows, is a bad one. Larger:
+ * walks visit more nodes; smaller: more leaves are taken out and inserted again. */
+#define LOOSE 1.2
+
+/* Fits the boxes above a leaf whose box has changed. False: one has become bad. */
+static bool refit_leaf(struct tree *self, uint32_t leaf)
+{
+	struct tree_node *nodes = self->nodes;
+	bool good = true;
+	for (uint32_t at = nodes[leaf].parent; at != TREE_NONE; at = nodes[at].parent) {
+		const struct aabb *a = &nodes[nodes[at].child[0]].box;
+		const struct aabb *b = &nodes[nodes[at].child[1]].box;
+		struct aabb box = box_union(a, b);
+		if (vec3_equal(box.min, nodes[at].box.min) &&
+		    vec3_equal(box.max, nodes[at].box.max))
+			break;
+		double cost = box_cost(&box);
+		good = good && (cost <= box_cost(&nodes[at].box) ||
+				cost <= LOOSE * (box_cost(a) + box_cost(b)));
+		nodes[at].box = box;
+	}
+	return good;
+}
+
+/* A leaf stays in its place while boxes above stay good: what falls or flies together keeps its tree. */
 void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box)
 {
 	struct aabb *own = &self->nodes[leaf].box;
 	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
 	if (vec3_equal(own->min, box->min) && vec3_equal(own->max, box->max))
 		return; /* no result depends on the position of a leaf in the tree */
+	*own = *box;
+	if (refit_leaf(self, leaf))
+		return;
 	leaf_unlink(self, leaf);
-	self->nodes[leaf].box = *box;
 	leaf_link(self, leaf);
 }
 

@@ -540,22 +540,27 @@ struct collide_work {
 	const struct contact_list *list;
 	uint32_t first;
 	const struct collide_options *options;
+	bool reaches[PARALLEL_WORKERS_MAX]; /* by worker: some contact does */
 };
 
 static void collide_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	UNUSED(worker);
-	const struct collide_work *work = context;
+	struct collide_work *work = context;
+	bool reaches = false;
 	struct contact_list list = *work->list;
 	struct ball_batch batch = { .count = 0 };
 	bool plain = work->options->motions == NULL;
 	for (uint32_t i = work->first + first; i < work->first + last; i++) {
 		if (plain && balls_meet(work->step->dynamics, &list.items[i]))
 			balls_push(&batch, work->step, &list, i, work->options);
-		else
+		else {
 			collide_contact(work->step, &list.items[i], &list.made[i], work->options);
+			reaches |= list.items[i].reaches;
+		}
 	}
 	balls_flush(&batch, work->step, &list, work->options);
+	if (reaches)
+		work->reaches[worker] = true;
 }
 
 void step_collide(const struct step *self, struct contact_list *list, uint32_t first,
@@ -563,31 +568,83 @@ void step_collide(const struct step *self, struct contact_list *list, uint32_t f
 {
 	ASSERT(first <= list->count && list->count <= list->capacity);
 	ASSERT(options->dt >= 0);
-	struct collide_work work = { self, list, first, options };
+	if (first == list->count)
+		return;
+	struct collide_work work = { self, list, first, options, { false } };
 	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_NARROW);
 	parallel_run(self->parallel, list->count - first, COLLIDE_GRAIN, collide_piece, &work);
+	list->reaches = list->reaches && first > 0;
+	for (uint32_t i = 0; i < self->parallel->workers; i++)
+		list->reaches |= work.reaches[i];
 	profile_enter(self->dynamics->profile, before);
+}
+
+/* Figures of FIGURES_OF contacts of the list that follow each other. */
+struct contact_figures {
+	double sum, most; /* m, of depths */
+	uint32_t points, deep, kept;
+};
+enum { FIGURES_OF = 64, FIGURES_GRAIN = 2 };
+
+struct figures_work {
+	const struct contact_list *list;
+	struct contact_figures *figures;
+};
+
+static struct contact_figures figures_of(const struct contact_list *list, uint32_t group)
+{
+	struct contact_figures out = { 0 };
+	uint32_t first = group * FIGURES_OF, last = MIN_OF(first + FIGURES_OF, list->count);
+	for (uint32_t i = first; i < last; i++) {
+		const struct contact_state *contact = &list->items[i];
+		out.kept += contact->kept;
+		out.points += contact->point_count;
+		for (uint32_t k = 0; k < contact->point_count; k++) {
+			double depth = -contact->points[k].separation;
+			if (depth <= 0)
+				continue;
+			out.sum += depth;
+			out.deep++;
+			out.most = scalar_max(out.most, depth);
+		}
+	}
+	return out;
+}
+
+static void figures_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct figures_work *work = context;
+	for (uint32_t group = first; group < last; group++)
+		work->figures[group] = figures_of(work->list, group);
 }
 
 void step_report_contacts(struct step *self, const struct contact_list *list)
 {
 	struct step_report *report = &self->dynamics->report;
+	struct arena *scratch = &self->dynamics->scratch;
+	if (list->count == 0)
+		return;
+	struct arena_mark mark = arena_mark(scratch);
+	uint32_t groups = (list->count + FIGURES_OF - 1) / FIGURES_OF, deep = 0, kept = 0;
+	struct figures_work work = { list, ARENA_ARRAY(scratch, struct contact_figures, groups) };
 	double sum = 0;
-	uint32_t deep = 0;
-	report->contacts = list->count;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct contact_state *contact = &list->items[i];
-		*(contact->kept ? &report->manifolds_kept : &report->manifolds_made) += 1;
-		report->points += contact->point_count;
-		for (uint32_t k = 0; k < contact->point_count; k++) {
-			double depth = -contact->points[k].separation;
-			if (depth <= 0)
-				continue;
-			sum += depth;
-			deep++;
-			report->penetration_max = scalar_max(report->penetration_max, depth);
-		}
+	/* Without memory, on this thread. */
+	if (work.figures != NULL)
+		parallel_run(self->parallel, groups, FIGURES_GRAIN, figures_piece, &work);
+	for (uint32_t group = 0; group < groups; group++) {
+		struct contact_figures some =
+			work.figures != NULL ? work.figures[group] : figures_of(list, group);
+		kept += some.kept;
+		deep += some.deep;
+		sum += some.sum;
+		report->points += some.points;
+		report->penetration_max = scalar_max(report->penetration_max, some.most);
 	}
+	arena_rewind(scratch, mark);
+	report->contacts = list->count;
+	report->manifolds_kept += kept;
+	report->manifolds_made += list->count - kept;
 	ASSERT(deep <= report->points);
 	ASSERT(report->penetration_max >= 0);
 	report->penetration_mean = deep > 0 ? sum / deep : 0;

@@ -24,6 +24,7 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/contact_force.h \
 	server/engine/dynamics/contact_index.c \
 	server/engine/dynamics/contact_index.h \
+	server/engine/dynamics/contact_words.h \
 	server/engine/dynamics/coupled_motion.c \
 	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \

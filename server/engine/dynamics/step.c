@@ -24,6 +24,9 @@ enum { EVENTS_SPARE = 16, SCRATCH_PUSHES = 40 };
 /* Contacts: how far ahead the commit fetches their heads, of which there are one in five lines. */
 enum { FETCH_AHEAD = 6 };
 
+/* Contacts of a piece of parallel work, at least; a multiple of 64. */
+enum { CONTACT_GRAIN = 128 };
+
 static void bit_set(uint64_t *bits, uint32_t at)
 {
 	bits[at / 64] |= UINT64_C(1) << (at % 64);
@@ -117,16 +120,16 @@ void step_doze(struct step *self, uint32_t body)
 
 /* ---- the list of contacts ------------------------------------------------------------------ */
 
-ALWAYS_INLINE void list_row(struct step *self, uint32_t row)
+ALWAYS_INLINE void put_row(struct step *self, uint32_t row, uint32_t place)
 {
-	ASSERT(self->contacts.count < self->contacts.capacity);
+	VALIDATE(place < self->contacts.capacity);
 	const struct contact_table *table = &self->dynamics->tables->contact;
 	const uint32_t *body = self->dynamics->tables->placement.body;
 	uint32_t a = table->placement_a[row], b = table->placement_b[row];
 	uint32_t child_a = table->child_a[row], child_b = table->child_b[row];
 	uint32_t body_a = body[a] - 1, body_b = body[b] - 1;
 	VALIDATE(table->used[row]);
-	struct contact_state *to = &self->contacts.items[self->contacts.count++];
+	struct contact_state *to = &self->contacts.items[place];
 	to->row = row;
 	to->a = (struct contact_piece){ a, child_a };
 	to->b = (struct contact_piece){ b, child_b };
@@ -134,6 +137,51 @@ ALWAYS_INLINE void list_row(struct step *self, uint32_t row)
 	to->body_b = body_b;
 	to->is_new = to->met = to->scratch = to->timed = false;
 	bit_set(self->listed, row);
+}
+
+ALWAYS_INLINE void list_row(struct step *self, uint32_t row)
+{
+	ASSERT(self->contacts.count < self->contacts.capacity);
+	put_row(self, row, self->contacts.count++);
+}
+
+struct list_work {
+	struct step *step;
+	uint32_t *places; /* by word of rows: of its first row in the list */
+};
+
+static void list_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct list_work *work = context;
+	struct step *self = work->step;
+	for (uint32_t w = first; w < last; w++) {
+		uint32_t place = work->places[w];
+		uint64_t bits = self->dynamics->live.words[w] & ~self->listed[w];
+		for (; bits != 0; bits &= bits - 1)
+			put_row(self, w * 64 + (uint32_t)__builtin_ctzll(bits), place++);
+	}
+}
+
+/* Lists all live rows that are not gone. False: no memory for that in parallel. */
+static bool list_live(struct step *self)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	struct arena *scratch = &self->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	uint32_t words = words_of(dynamics->tables->contact.count), count = 0;
+	struct list_work work = { self, ARENA_ARRAY(scratch, uint32_t, words) };
+	if (work.places == NULL)
+		return false;
+	for (uint32_t w = 0; w < words; w++) {
+		work.places[w] = count;
+		count += bits_count(dynamics->live.words[w] & ~self->listed[w]);
+	}
+	ASSERT(count <= self->contacts.capacity);
+	parallel_run(self->parallel, words, CONTACT_GRAIN / 64, list_piece, &work);
+	self->contacts.count = count;
+	arena_rewind(scratch, mark);
+	return true;
 }
 
 /* The lowest row at or above `from` that is free, or becomes so when gone pairs are dropped. */
@@ -186,6 +234,10 @@ static void list_contacts(struct step *self)
 			wake_set(self, contact->body_b);
 		}
 	}
+	if (dynamics->live.count == 0 && fresh == 0)
+		return;
+	if (fresh == 0 && list_live(self))
+		return;
 	for (uint32_t row = bitset_next(&dynamics->live, 0); row != BITSET_NONE;
 	     row = bitset_next(&dynamics->live, row + 1)) {
 		if (bit_get(self->listed, row))
@@ -232,6 +284,7 @@ static void sort_list(struct step *self)
 	}
 	ASSERT(count == list->count);
 	sorted.count = count;
+	sorted.reaches = list->reaches;
 	self->spare = *list;
 	*list = sorted;
 }
@@ -332,7 +385,7 @@ void step_wake_reached(struct step *self, const struct collide_options *options)
 	struct contact_list *list = &self->contacts;
 	self->body_count = 0;
 	profile_enter(self->dynamics->profile, PROFILE_WAKE);
-	for (uint32_t i = 0; i < list->count; i++) {
+	for (uint32_t i = 0; i < list->count && list->reaches; i++) {
 		if (!list->items[i].reaches)
 			continue;
 		uint32_t before = self->woken_count, first = list->count;
@@ -408,7 +461,7 @@ enum status step_list_copy(struct step *self, struct contact_list *out)
 	const struct contact_list *from = &self->contacts;
 	*out = (struct contact_list){ ARENA_ARRAY(scratch, struct contact_state, from->count),
 				      ARENA_ARRAY(scratch, struct contact_made, from->count),
-				      from->count, from->count };
+				      from->count, from->count, false };
 	if (out->items == NULL || out->made == NULL)
 		return STATUS_NO_MEMORY;
 	if (from->count > 0)
@@ -510,32 +563,77 @@ static void commit_manifold(struct contact_table *table, uint32_t row,
 	memcpy(table->multiplier[row], made->multiplier, sizeof made->multiplier);
 }
 
-/* Rows of gone pairs are freed before new pairs take theirs (list_contacts); scratch pairs take
- * theirs last. */
-static void commit_contacts(struct step *self, struct contact_list *list)
+/* Rows for the list's new pairs, in its order; scratch pairs take theirs last. */
+static void take_rows(struct step *self, struct contact_list *list)
 {
 	struct dynamics *dynamics = self->dynamics;
-	for (uint32_t i = 0; i < dynamics->gone.count; i++)
-		contact_drop(dynamics, dynamics->gone.items[i]);
+	if (dynamics->new_pairs.count == 0 && !self->reached)
+		return;
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct contact_state *contact = &list->items[i];
 		prefetch(&list->items[MIN_OF(i + FETCH_AHEAD, list->count - 1)], 1);
-		ASSERT(!contact->is_new || !contact->kept);
-		if (contact->is_new) {
-			if (contact->row == STEP_NO_ROW) {
-				contact->row = bitset_lowest_clear(&dynamics->contact_used);
-				contact->scratch = true;
-			}
-			struct contact_pair pair = { contact->a, contact->b };
-			contact_take(dynamics, contact->row, &pair);
+		if (!contact->is_new)
+			continue;
+		if (contact->row == STEP_NO_ROW) {
+			contact->row = bitset_lowest_clear(&dynamics->contact_used);
+			contact->scratch = true;
 		}
-		if (contact->met || contact->reaches) {
-			dynamics_wake(dynamics, contact->body_a);
-			dynamics_wake(dynamics, contact->body_b);
-		}
-		if (!contact->kept)
-			commit_manifold(&dynamics->tables->contact, contact->row, &list->made[i]);
+		struct contact_pair pair = { contact->a, contact->b };
+		contact_take(dynamics, contact->row, &pair);
 	}
+}
+
+struct commit_work {
+	struct contact_table *table;
+	const struct contact_list *list;
+	bool *wakes; /* by worker: some contact wakes its bodies */
+};
+
+static bool wakes_bodies(const struct contact_state *contact)
+{
+	return contact->met || contact->reaches;
+}
+
+/* Each contact has a row of its own. */
+static void commit_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	const struct commit_work *work = context;
+	const struct contact_list *list = work->list;
+	for (uint32_t i = first; i < last; i++) {
+		const struct contact_state *contact = &list->items[i];
+		prefetch(&list->items[MIN_OF(i + FETCH_AHEAD, last - 1)], 1);
+		ASSERT(!contact->is_new || !contact->kept);
+		if (wakes_bodies(contact))
+			work->wakes[worker] = true;
+		if (!contact->kept)
+			commit_manifold(work->table, contact->row, &list->made[i]);
+	}
+}
+
+static void wake_bodies(struct dynamics *dynamics, const struct contact_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (!wakes_bodies(&list->items[i]))
+			continue;
+		dynamics_wake(dynamics, list->items[i].body_a);
+		dynamics_wake(dynamics, list->items[i].body_b);
+	}
+}
+
+/* Rows of gone pairs are freed before new pairs take theirs (list_contacts). */
+static void commit_contacts(struct step *self, struct contact_list *list)
+{
+	struct dynamics *dynamics = self->dynamics;
+	bool wakes[PARALLEL_WORKERS_MAX] = { false }, any = false;
+	for (uint32_t i = 0; i < dynamics->gone.count; i++)
+		contact_drop(dynamics, dynamics->gone.items[i]);
+	take_rows(self, list);
+	struct commit_work work = { &dynamics->tables->contact, list, wakes };
+	parallel_run(self->parallel, list->count, CONTACT_GRAIN, commit_piece, &work);
+	for (uint32_t i = 0; i < self->parallel->workers; i++)
+		any |= wakes[i];
+	if (any)
+		wake_bodies(dynamics, list);
 	for (uint32_t i = 0; i < self->body_count; i++)
 		if (bit_get(self->woken, self->bodies[i]))
 			dynamics_wake_some(dynamics, self->bodies[i], self->woken);
@@ -641,30 +739,87 @@ static void clear_impulses(struct contact_table *table, uint32_t row)
 	memset(multiplier, 0, sizeof table->multiplier[row]);
 }
 
+/* Of 64 contacts of the list: which touch, and of which that is news. */
+struct solved_word {
+	uint64_t touch, news;
+};
+
+struct solved_work {
+	struct contact_table *table;
+	const struct contact_list *list;
+	struct solved_word *words; /* by 64 contacts */
+};
+
+/* N s: the normal impulse of a contact in this step. */
+static double normal_impulse(const struct contact_table *table, const struct contact_state *contact)
+{
+	double impulse = 0;
+	for (uint32_t k = 0; k < contact->point_count; k++)
+		impulse += table->normal_impulse[contact->row][k];
+	return impulse;
+}
+
+static struct solved_word solve_word(struct contact_table *table, const struct contact_list *list,
+				     uint32_t w)
+{
+	struct solved_word word = { 0, 0 };
+	uint32_t first = w * 64, count = MIN_OF(list->count - first, 64u);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct contact_state *contact = &list->items[first + i];
+		/* One that was apart before, too, has been cleared then. */
+		bool was_apart = contact->kept && table->point_count[contact->row] == 0;
+		bool touched = table->touching[contact->row], touching = false;
+		if (contact->point_count == 0 && !was_apart)
+			clear_impulses(table, contact->row);
+		for (uint32_t k = 0; k < contact->point_count; k++)
+			touching |= contact->points[k].separation <= 0;
+		touching |= normal_impulse(table, contact) > 0;
+		word.touch |= (uint64_t)touching << i;
+		word.news |= (uint64_t)(touching != touched) << i;
+		table->touching[contact->row] = touching;
+	}
+	return word;
+}
+
+static void solved_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct solved_work *work = context;
+	for (uint32_t w = first; w < last; w++)
+		work->words[w] = solve_word(work->table, work->list, w);
+}
+
+/* Which contacts touch, and events where that is news, in the list's order. */
+static void store_touching(struct step *self, const struct contact_list *list)
+{
+	struct dynamics *dynamics = self->dynamics;
+	struct contact_table *table = &dynamics->tables->contact;
+	struct arena_mark mark = arena_mark(&dynamics->scratch);
+	uint32_t count = words_of(list->count);
+	struct solved_work work = { table, list,
+				    ARENA_ARRAY(&dynamics->scratch, struct solved_word, count) };
+	/* Without memory, which step_reach may have used up, word by word. */
+	if (work.words != NULL)
+		parallel_run(self->parallel, count, CONTACT_GRAIN / 64, solved_piece, &work);
+	for (uint32_t w = 0; w < count; w++) {
+		struct solved_word word =
+			work.words != NULL ? work.words[w] : solve_word(table, list, w);
+		dynamics->report.touching += bits_count(word.touch);
+		for (uint64_t news = word.news; news != 0; news &= news - 1) {
+			uint32_t i = (uint32_t)__builtin_ctzll(news);
+			note_contact_event(dynamics, list, w * 64 + i, word.touch >> i & 1,
+					   normal_impulse(table, &list->items[w * 64 + i]));
+		}
+	}
+	arena_rewind(&dynamics->scratch, mark);
+}
+
 void step_contacts_solved(struct step *self, const struct contact_list *list,
 			  const struct step_met *met)
 {
 	ASSERT(self->committed == list);
-	struct dynamics *dynamics = self->dynamics;
-	struct contact_table *table = &dynamics->tables->contact;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct contact_state *contact = &list->items[i];
-		bool touched = table->touching[contact->row], touching = false;
-		/* One that was apart before, too, has been cleared then. */
-		bool was_apart = contact->kept && table->point_count[contact->row] == 0;
-		if (contact->point_count == 0 && !was_apart)
-			clear_impulses(table, contact->row);
-		double impulse = 0;
-		for (uint32_t k = 0; k < contact->point_count; k++) {
-			impulse += table->normal_impulse[contact->row][k];
-			touching |= contact->points[k].separation <= 0;
-		}
-		touching |= impulse > 0;
-		dynamics->report.touching += touching;
-		if (touching != touched)
-			note_contact_event(dynamics, list, i, touching, impulse);
-		table->touching[contact->row] = touching;
-	}
+	if (list->count > 0)
+		store_touching(self, list);
 	one_way_store(self, list);
 	if (step_hit_speed(self) > 0)
 		step_note_hits(self, list, met);

@@ -86,6 +86,7 @@ struct contact_list {
 		*items; /* in scratch; ascending by row, scratch pairs last, ascending by pieces */
 	struct contact_made *made; /* beside items; filled where !kept */
 	uint32_t count, capacity;
+	bool reaches; /* some contact that was collided does */
 };
 
 /* The part of the step at which contact i began to touch, for the event: 1 unless a method that resolves

@@ -216,7 +216,7 @@ static enum status append_scratch(struct step *self, struct contact_list *list, 
 		uint32_t capacity = MAX_OF(list->capacity, more) + list->count;
 		struct contact_list grown = { ARENA_ARRAY(scratch, struct contact_state, capacity),
 					      ARENA_ARRAY(scratch, struct contact_made, capacity),
-					      list->count, capacity };
+					      list->count, capacity, list->reaches };
 		if (grown.items == NULL || grown.made == NULL)
 			return STATUS_NO_MEMORY;
 		if (list->count > 0) {

@@ -225,7 +225,7 @@ enum status impact_find_contacts(struct impact_step *self, const struct impact_s
 {
 	ASSERT(count <= self->list->count && time >= 0);
 	struct contact_list list = { ALLOCATE(struct contact_state, count),
-				     ALLOCATE(struct contact_made, count), count, count };
+				     ALLOCATE(struct contact_made, count), count, count, false };
 	if (list.items == NULL || list.made == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < count; i++) {

@@ -217,7 +217,7 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 	uint32_t count = collect_pairs(self, NULL), *pairs = ALLOCATE(uint32_t, count);
 	self->pair = ALLOCATE(uint32_t, count);
 	self->list = (struct contact_list){ ALLOCATE(struct contact_state, count),
-					    ALLOCATE(struct contact_made, count), 0, count };
+					    ALLOCATE(struct contact_made, count), 0, count, false };
 	struct contact_found *found = ALLOCATE(struct contact_found, count);
 	struct contact_found_point *points =
 		ALLOCATE(struct contact_found_point, (size_t)MANIFOLD_POINTS_MAX * count);

@@ -34,6 +34,7 @@
 #include "server/engine/methods/soft_cluster.h"
 
 #include "server/base/sort.h"
+#include "server/engine/dynamics/contact_words.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/math/vec2.h"
@@ -96,7 +97,8 @@ uint64_t soft_clusters_need(uint64_t contacts)
 			       MANIFOLD_POINTS_MAX * sizeof(struct candidate);
 	uint64_t per_two =
 		sizeof(struct contact_group) + sizeof(struct soft_cluster) + sizeof(uint32_t);
-	return contacts * per_contact + contacts / 2 * per_two;
+	return contacts * per_contact + contacts / 2 * per_two +
+	       contact_words((uint32_t)contacts) * sizeof(uint64_t);
 }
 
 /* ---- choosing points -------------------------------------------------------------------------- */
@@ -480,26 +482,45 @@ static bool is_movable(const struct step *step, uint32_t body)
 	       step_takes_part(step, body);
 }
 
-/* Collects the contacts of pairs that may have several, with the bodies as keys, in order of rows.
- * *sorted stays true if the keys ascend, as those of a single large pair do. */
-static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members,
-			       bool *sorted)
+/* Whether its two bodies may have several contacts that are solved. */
+ALWAYS_INLINE bool may_be_one_of_several(const struct step *step,
+					 const struct contact_state *contact)
 {
 	const struct body_cache *bodies = step->dynamics->bodies.items;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < step->contacts.count; i++) {
-		const struct contact_state *contact = &step->contacts.items[i];
-		if (contact->point_count == 0)
-			continue;
-		uint32_t a = contact->body_a, b = contact->body_b;
-		if (!bodies[a].divided && !bodies[b].divided)
-			continue;
-		if (!is_movable(step, a) && !is_movable(step, b))
-			continue;
-		keys[count] = (uint64_t)a << 32 | b;
-		*sorted = *sorted && (count == 0 || keys[count - 1] <= keys[count]);
-		members[count++] = i;
-	}
+	uint32_t a = contact->body_a, b = contact->body_b;
+	return (bodies[a].divided || bodies[b].divided) && contact->point_count > 0 &&
+	       (is_movable(step, a) || is_movable(step, b));
+}
+
+struct several_work {
+	const struct step *step;
+	uint64_t *several; /* bit a contact */
+};
+
+static void several_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct several_work *work = context;
+	for (uint32_t w = first; w < last; w++)
+		work->several[w] = contact_word(work->step, w, may_be_one_of_several);
+}
+
+/* Collects the contacts of pairs that may have several, with the bodies as keys, in order of rows.
+ * *sorted stays true if the keys ascend, as those of a single large pair do. */
+static uint32_t gather_members(const struct step *step, uint64_t *several, uint64_t *keys,
+			       uint32_t *members, bool *sorted)
+{
+	uint32_t count = 0, words = contact_words(step->contacts.count);
+	struct several_work work = { step, several };
+	parallel_run(step->parallel, words, CONTACT_WORD_GRAIN, several_piece, &work);
+	for (uint32_t w = 0; w < words; w++)
+		for (uint64_t bits = several[w]; bits != 0; bits &= bits - 1) {
+			uint32_t i = w * CONTACT_WORD + (uint32_t)__builtin_ctzll(bits);
+			const struct contact_state *contact = &step->contacts.items[i];
+			keys[count] = (uint64_t)contact->body_a << 32 | contact->body_b;
+			*sorted = *sorted && (count == 0 || keys[count - 1] <= keys[count]);
+			members[count++] = i;
+		}
 	return count;
 }
 
@@ -521,12 +542,15 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 	struct arena *scratch = &step->dynamics->scratch;
 	uint32_t contacts = step->contacts.count;
 	*self = (struct soft_clusters){ .plain = contacts };
+	if (contacts < 2)
+		return;
 	struct arena_mark mark = arena_mark(scratch);
 	uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, 2 * (uint64_t)contacts);
 	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, 2 * (uint64_t)contacts);
-	ASSERT(contacts == 0 || (keys != NULL && members != NULL)); /* step_begin reserved all */
+	uint64_t *several = ARENA_ARRAY(scratch, uint64_t, contact_words(contacts));
+	ASSERT(keys != NULL && members != NULL && several != NULL); /* step_begin reserved all */
 	bool sorted = true;
-	uint32_t count = contacts == 0 ? 0 : gather_members(step, keys, members, &sorted);
+	uint32_t count = gather_members(step, several, keys, members, &sorted);
 	struct cluster_work work = { .step = step, .dt = dt, .out = self, .members = members };
 	if (count > 1) {
 		if (!sorted)

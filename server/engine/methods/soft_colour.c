@@ -35,7 +35,7 @@ enum { NO_GROUP = UINT16_MAX, NO_MANIFOLD = UINT32_MAX };
 struct colouring {
 	struct soft_step *step;
 	uint64_t *used;		/* by soft body: bit per colour of this round that it has */
-	uint32_t *waiting;	/* manifolds without a colour, in order */
+	uint32_t *waiting;	/* manifolds without a colour, in order; from the second round on */
 	struct coloured *items; /* by manifold */
 	uint32_t *lanes;	/* by block and lane: the manifold, or NO_MANIFOLD */
 	uint32_t waiting_count;
@@ -99,15 +99,18 @@ static void clear_counts(struct colouring *c, uint32_t colour)
 	memset(&c->counts[colour * COLOUR_CLASSES], 0, COLOUR_CLASSES * sizeof *c->counts);
 }
 
-/* One round over the waiting manifolds; those without a free colour remain waiting. */
+/* One round over the waiting manifolds, which are all at first; those without a free colour remain
+ * waiting. */
 static void colour_round(struct soft_step *self, struct colouring *c, uint32_t round)
 {
-	uint32_t left = 0;
+	uint32_t count = c->waiting_count, left = 0;
 	c->taken[round] = 0;
 	memset(c->used, 0, (self->body_count + 1) * sizeof *c->used);
-	for (uint32_t i = 0; i < c->waiting_count; i++) {
-		uint32_t index = c->waiting[i];
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t index = round == 0 ? i : c->waiting[i];
 		struct coloured *item = &c->items[index];
+		if (item->group == NO_GROUP)
+			continue;
 		uint32_t a = item->a, b = item->b;
 		uint64_t free =
 			~((item->dynamic_a ? c->used[a] : 0) | (item->dynamic_b ? c->used[b] : 0));
@@ -129,7 +132,7 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 		item->group = (uint16_t)group;
 		c->counts[group]++;
 	}
-	ASSERT(left <= c->waiting_count);
+	ASSERT(left <= count);
 	c->waiting_count = left;
 }
 
@@ -258,10 +261,7 @@ static void assign_colours(struct soft_step *self, struct colouring *c)
 	const struct parallel *parallel = self->dynamics->parallel;
 	uint32_t count = soft_manifolds(&self->clusters), round = 0;
 	parallel_run(parallel, count, ITEM_GRAIN, items_piece, c);
-	c->waiting_count = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (c->items[i].group != NO_GROUP)
-			c->waiting[c->waiting_count++] = i;
+	c->waiting_count = count;
 	for (; round < COLOUR_ROUNDS && c->waiting_count > 0; round++) {
 		colour_round(self, c, round);
 		parallel_run(parallel, self->body_count + 1, BODY_GRAIN, constrained_piece, c);

@@ -30,6 +30,7 @@
 #include "server/engine/collision/gjk.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/contact_words.h"
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/methods/soft_step.h"
@@ -480,28 +481,51 @@ ALWAYS_INLINE uint32_t slot_of(const struct step *step, const struct contact_sta
 
 uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts)
 {
-	return (bodies + 2 + 2 * contacts) * sizeof(uint32_t);
+	return (bodies + 2 + contacts) * sizeof(uint32_t) +
+	       contact_words((uint32_t)contacts) * sizeof(uint64_t);
 }
 
-/* The contacts of each slot, in `firsts` and `members`; false if no slot has several. `found`: room for as
- * many as there are contacts. */
-static bool group_contacts(const struct step *step, uint32_t *firsts, uint32_t *members,
-			   uint32_t *found)
+struct lone_work {
+	const struct step *step;
+	uint64_t *lone; /* bit a contact */
+};
+
+/* Whether one of its bodies is dynamic and takes part, and the other is not dynamic. */
+ALWAYS_INLINE bool is_lone(const struct step *step, const struct contact_state *contact)
 {
-	uint32_t slots = step->body_count, count = step->contacts.count, listed = 0;
+	return slot_of(step, contact) != DYNAMICS_NONE;
+}
+
+static void lone_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct lone_work *work = context;
+	for (uint32_t w = first; w < last; w++)
+		work->lone[w] = contact_word(work->step, w, is_lone);
+}
+
+/* The contacts of each slot, in `firsts` and `members`; false if no slot has several. `lone`: a bit a
+ * contact. */
+static bool group_contacts(const struct step *step, uint32_t *firsts, uint32_t *members,
+			   uint64_t *lone)
+{
+	const struct contact_state *contacts = step->contacts.items;
+	uint32_t slots = step->body_count, words = contact_words(step->contacts.count);
 	bool several = false;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t slot = slot_of(step, &step->contacts.items[i]);
-		if (slot == DYNAMICS_NONE)
-			continue;
-		several |= ++firsts[slot + 2] > 1;
-		found[listed++] = i;
-	}
-	ASSERT(listed <= count);
+	struct lone_work work = { step, lone };
+	parallel_run(step->parallel, words, CONTACT_WORD_GRAIN, lone_piece, &work);
+	for (uint32_t w = 0; w < words; w++)
+		for (uint64_t bits = lone[w]; bits != 0; bits &= bits - 1) {
+			uint32_t i = w * CONTACT_WORD + (uint32_t)__builtin_ctzll(bits);
+			several |= ++firsts[slot_of(step, &contacts[i]) + 2] > 1;
+		}
 	for (uint32_t slot = 0; slot < slots && several; slot++)
 		firsts[slot + 2] += firsts[slot + 1];
-	for (uint32_t i = 0; i < listed && several; i++)
-		members[firsts[slot_of(step, &step->contacts.items[found[i]]) + 1]++] = found[i];
+	for (uint32_t w = 0; w < words && several; w++)
+		for (uint64_t bits = lone[w]; bits != 0; bits &= bits - 1) {
+			uint32_t i = w * CONTACT_WORD + (uint32_t)__builtin_ctzll(bits);
+			members[firsts[slot_of(step, &contacts[i]) + 1]++] = i;
+		}
 	return several;
 }
 
@@ -510,14 +534,16 @@ enum status soft_drop_seams(struct soft_step *self, struct reason *why)
 	struct step *step = self->step;
 	struct dynamics *dynamics = self->dynamics;
 	struct arena *scratch = &dynamics->scratch;
+	if (step->contacts.count < 2)
+		return STATUS_OK;
 	struct arena_mark mark = arena_mark(scratch);
 	uint32_t slots = step->body_count;
 	uint32_t *firsts = arena_push_zero(scratch, ((size_t)slots + 2) * sizeof *firsts);
 	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, step->contacts.count);
-	uint32_t *found = ARENA_ARRAY(scratch, uint32_t, step->contacts.count);
+	uint64_t *lone = ARENA_ARRAY(scratch, uint64_t, contact_words(step->contacts.count));
 	bool failed[PARALLEL_WORKERS_MAX] = { false }, any = false;
-	ASSERT(firsts != NULL && members != NULL && found != NULL); /* step_begin reserved it */
-	if (group_contacts(step, firsts, members, found)) {
+	ASSERT(firsts != NULL && members != NULL && lone != NULL); /* step_begin reserved it */
+	if (group_contacts(step, firsts, members, lone)) {
 		struct seam_work work = { step, firsts, members, failed };
 		/* An arena that had to grow becomes one block again (islands_solve). */
 		for (uint32_t i = 0; i < step->parallel->workers && !any; i++)

@@ -243,7 +243,7 @@ static enum status add_stored(const struct push_work *work)
 	struct contact_made made[AT_ONCE];
 	for (uint32_t first = 0; first < count; first += AT_ONCE) {
 		struct contact_list list = { items, made, MIN_OF(count - first, AT_ONCE + 0u),
-					     AT_ONCE };
+					     AT_ONCE, false };
 		for (uint32_t i = 0; i < list.count; i++)
 			items[i] =
 				stored_contact(self->dynamics->tables, (uint32_t)keys[first + i]);

@@ -108,14 +108,6 @@ ALWAYS_INLINE void half_bounce(const struct soft_step *step, struct soft_block *
 	rub(step, block, first, s, normal, load);
 }
 
-static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
-{
-	UNUSED(worker);
-	struct soft_step *step = context;
-	for (uint32_t i = from; i < to; i++)
-		step->blocks[i].residual = step->kernels->residual(step, &step->blocks[i]);
-}
-
 PASS_BLOCK(half_bounce)
 
 /* Runs a pass, colour after colour. The serial colour is one piece, because its blocks share bodies. */
@@ -162,17 +154,34 @@ void soft_bounce(struct soft_step *self)
 	}
 }
 
+/* Set by any worker that has a block of the body: the order does not matter. */
+static void set_pushed(struct soft_drive *drive)
+{
+	if (!__atomic_load_n(&drive->pushed, __ATOMIC_RELAXED))
+		__atomic_store_n(&drive->pushed, true, __ATOMIC_RELAXED);
+}
+
 /* Marks the bodies on which some impulse of the block acted. */
-static void mark_pushed(struct soft_step *self, const struct soft_block *block)
+static void mark_pushed(const struct soft_step *self, const struct soft_block *block)
 {
 	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 		if (!(block->pushed.at[lane] > 0))
 			continue;
 		VALIDATE(block->contact[lane] != DYNAMICS_NONE);
 		if (block->writes_a >> lane & 1)
-			self->drives[block->body_a[lane]].pushed = true;
+			set_pushed(&self->drives[block->body_a[lane]]);
 		if (block->writes_b >> lane & 1)
-			self->drives[block->body_b[lane]].pushed = true;
+			set_pushed(&self->drives[block->body_b[lane]]);
+	}
+}
+
+static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct soft_step *step = context;
+	for (uint32_t i = from; i < to; i++) {
+		step->blocks[i].residual = step->kernels->residual(step, &step->blocks[i]);
+		mark_pushed(step, &step->blocks[i]);
 	}
 }
 
@@ -183,9 +192,7 @@ void soft_residual(struct soft_step *self)
 	float most = 0;
 	uint32_t colours = self->colour_count;
 	ASSERT(colours == 0 || self->colours[colours - 1].last <= self->block_count);
-	for (uint32_t b = 0; b < self->block_count; b++) {
+	for (uint32_t b = 0; b < self->block_count; b++)
 		most = MAX_OF(most, self->blocks[b].residual);
-		mark_pushed(self, &self->blocks[b]);
-	}
 	self->dynamics->report.residual = scalar_max((double)most, soft_joints_residual(self));
 }

@@ -21,6 +21,7 @@ void changes_release(struct changes *self)
 	heap_free(self->marks);
 	heap_free(self->keys);
 	heap_free(self->scratch);
+	heap_free(self->news);
 	heap_free(self->created.items);
 	heap_free(self->moved.items);
 	heap_free(self->changed.items);
@@ -42,6 +43,11 @@ static bool grow_array(void *array_address, uint32_t old, uint32_t rows, size_t 
 	return true;
 }
 
+static uint32_t words_of(uint32_t rows)
+{
+	return (rows + 63) / 64;
+}
+
 enum status changes_reserve(struct changes *self, uint32_t rows)
 {
 	if (rows <= self->rows)
@@ -53,6 +59,7 @@ enum status changes_reserve(struct changes *self, uint32_t rows)
 	    !grow_array(&self->marks, old, rows, sizeof *self->marks) ||
 	    !grow_array(&self->keys, old, rows, sizeof *self->keys) ||
 	    !grow_array(&self->scratch, old, rows, sizeof *self->scratch) ||
+	    !grow_array(&self->news, words_of(old), words_of(rows), sizeof *self->news) ||
 	    !grow_array(&self->created.items, old, rows, sizeof(body_id)) ||
 	    !grow_array(&self->moved.items, old, rows, sizeof(body_id)) ||
 	    !grow_array(&self->changed.items, old, rows, sizeof(body_id)) ||
@@ -69,8 +76,10 @@ enum status changes_reserve(struct changes *self, uint32_t rows)
 void changes_open(struct changes *self, uint32_t next_body)
 {
 	for (uint32_t row = bitset_next(&self->marked, 0); row != BITSET_NONE;
-	     row = bitset_next(&self->marked, row + 1))
-		self->marks[row] = 0;
+	     row = bitset_next_word(&self->marked, row / 64 + 1)) {
+		uint32_t first = row / 64 * 64;
+		memset(&self->marks[first], 0, MIN_OF(self->rows - first, 64u));
+	}
 	bitset_reset(&self->marked);
 	bitset_reset(&self->candidates);
 	self->first_new = next_body;
@@ -108,59 +117,78 @@ static uint8_t row_seen_flags(const struct body_table *body, uint32_t row)
 			 ((body->flags[row] & BODY_SENSOR) != 0 ? SEEN_SENSOR : 0));
 }
 
-static void update_row(struct changes *self, const struct body_table *body, uint32_t row,
-		       uint64_t hash)
+/* What happened to a row since its last update, whose hash is replaced. */
+static uint8_t update_row(struct changes *self, const struct body_table *body, uint32_t row,
+			  struct word_news *news)
 {
-	ASSERT(row < body->count && row < self->rows);
-	ASSERT(body->id[row] != 0 && body->id[row] != BODY_WALLS);
-	uint8_t seen = row_seen_flags(body, row);
-	if (self->seen[row] == 0) {
-		self->count++;
-		set_mark(self, row, MARK_CREATED);
-	}
+	VALIDATE(row < body->count && row < self->rows);
+	VALIDATE(body->id[row] != 0 && body->id[row] != BODY_WALLS);
+	uint64_t hash = row_hash(body, row);
+	uint8_t seen = row_seen_flags(body, row), before = self->seen[row], what = 0;
+	if (before == 0)
+		what |= MARK_CREATED;
 	if (self->hash[row] != hash)
-		set_mark(self, row, MARK_MOVED);
-	if (self->seen[row] != seen)
-		set_mark(self, row, MARK_CHANGED);
-	self->sum += hash - self->hash[row];
+		what |= MARK_MOVED;
+	if (before != seen)
+		what |= MARK_CHANGED;
+	news->created += before == 0;
+	news->sum += hash - self->hash[row];
 	self->hash[row] = hash;
 	self->seen[row] = seen;
+	return what;
 }
 
 void changes_update(struct changes *self, const struct tables *tables, uint32_t row)
 {
 	ASSERT(row < tables->body.count);
-	update_row(self, &tables->body, row, row_hash(&tables->body, row));
+	struct word_news news = { 0 };
+	uint8_t what = update_row(self, &tables->body, row, &news);
+	if (what != 0)
+		set_mark(self, row, what);
+	self->sum += news.sum;
+	self->count += news.created;
 }
 
-struct hash_work {
+struct update_work {
 	struct changes *self;
 	const struct body_table *body;
 };
 
 enum { WORD_GRAIN = 2 };
 
-/* Hashes of the candidates in these words of the set, into `keys`. */
-static void hash_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+/* The candidates in these words of the set. */
+static void update_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
-	const struct hash_work *work = context;
-	for (uint32_t w = first; w < last; w++)
-		for (uint64_t bits = work->self->candidates.words[w]; bits != 0; bits &= bits - 1) {
+	const struct update_work *work = context;
+	struct changes *self = work->self;
+	for (uint32_t w = first; w < last; w++) {
+		struct word_news news = { 0 };
+		for (uint64_t bits = self->candidates.words[w]; bits != 0; bits &= bits - 1) {
 			uint32_t row = w * 64 + (uint32_t)__builtin_ctzll(bits);
-			work->self->keys[row] = row_hash(work->body, row);
+			uint8_t what = update_row(self, work->body, row, &news);
+			self->marks[row] |= what;
+			news.marked |= what != 0 ? bits & -bits : 0;
 		}
+		self->news[w] = news;
+	}
 }
 
 void changes_update_candidates(struct changes *self, const struct tables *tables,
 			       const struct parallel *parallel)
 {
-	const struct body_table *body = &tables->body;
-	struct hash_work work = { self, body };
-	parallel_run(parallel, (body->count + 63) / 64, WORD_GRAIN, hash_piece, &work);
-	for (uint32_t row = bitset_next(&self->candidates, 0); row != BITSET_NONE;
-	     row = bitset_next(&self->candidates, row + 1))
-		update_row(self, body, row, self->keys[row]);
+	struct update_work work = { self, &tables->body };
+	uint32_t words = words_of(tables->body.count);
+	parallel_run(parallel, words, WORD_GRAIN, update_piece, &work);
+	for (uint32_t w = 0; w < words; w++) {
+		const struct word_news *news = &self->news[w];
+		self->sum += news->sum;
+		self->count += news->created;
+		if (news->marked == 0)
+			continue;
+		self->stale = true;
+		bitset_set_word(&self->marked, w, news->marked);
+	}
 }
 
 void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row)
@@ -253,5 +281,6 @@ uint64_t changes_memory(const struct changes *self)
 {
 	size_t row = sizeof *self->hash + sizeof *self->seen + sizeof *self->marks +
 		     sizeof *self->keys + sizeof *self->scratch + 4 * sizeof(body_id);
-	return (uint64_t)self->rows * row + (self->candidates.size + self->marked.size) / 8;
+	return (uint64_t)self->rows * row + words_of(self->rows) * sizeof *self->news +
+	       (self->candidates.size + self->marked.size) / 8;
 }

@@ -18,6 +18,12 @@ struct id_list {
 	uint32_t count;
 };
 
+/* What an update of the candidates of a word of rows adds. */
+struct word_news {
+	uint64_t sum, marked;
+	uint32_t created;
+};
+
 struct changes {
 	uint32_t rows;	/* body rows there is room for */
 	uint64_t *hash; /* owned, by row: the body's share of `sum`, 0 for a free row */
@@ -26,7 +32,8 @@ struct changes {
 	uint8_t *marks;		  /* owned, by row: what happened since the boundary opened */
 	struct bitset candidates; /* rows that may have moved since the boundary opened */
 	struct bitset marked;	  /* rows with marks */
-	uint64_t *keys, *scratch; /* owned: for sorting ids; keys also for hashes by row */
+	uint64_t *keys, *scratch; /* owned: for sorting ids */
+	struct word_news *news;	  /* owned, by 64 rows */
 	uint64_t sum;
 	uint32_t count;	    /* bodies in the sum */
 	uint32_t first_new; /* ids ≥ this were created since the boundary opened */
@@ -45,7 +52,7 @@ void changes_open(struct changes *self, uint32_t next_body);
 void changes_update(struct changes *self, const struct tables *tables, uint32_t row);
 /* The same if sleep or quarantine of the body changed; otherwise does nothing. */
 void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row);
-/* changes_update of all candidates; the workers share the hashes. */
+/* changes_update of all candidates, shared among the workers. */
 void changes_update_candidates(struct changes *self, const struct tables *tables,
 			       const struct parallel *parallel);
 /* Marks a body changed: its owner, tag, flags or placements were set. */

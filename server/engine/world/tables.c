@@ -13,6 +13,7 @@
 
 #include "server/base/hash.h"
 #include "server/base/heap.h"
+#include "server/base/inline.h"
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
@@ -103,6 +104,35 @@ const struct table_info table_infos[TABLE_COUNT] = {
 #undef END_TABLE
 };
 
+/* By table: bytes of a row that count against the limit, because each tick asks for them. */
+static const uint32_t row_charges[TABLE_COUNT] = {
+#define UNHASHED COLUMN_UNHASHED
+#define UNCHARGED COLUMN_UNCHARGED
+#define KEY COLUMN_KEY
+#define ID COLUMN_ID
+#define BODY COLUMN_BODY
+#define CHARGE(flags, bytes) +((flags)&COLUMN_UNCHARGED ? 0 : (uint32_t)(bytes))
+#define TABLE(number, NAME, name, doc) [TABLE_##NAME] = 0
+#define COLUMN(table, number, TYPE, name, flags, doc) CHARGE(flags, sizeof(column_c_##TYPE))
+#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)                          \
+	CHARGE(flags, sizeof(column_c_##TYPE))
+#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)                                \
+	CHARGE(flags, (length) * sizeof(column_c_##TYPE))
+#define END_TABLE(NAME, name) ,
+#include "server/engine/world/fields.def"
+#undef TABLE
+#undef COLUMN
+#undef COLUMN_OF
+#undef COLUMN_ARRAY
+#undef END_TABLE
+#undef CHARGE
+#undef UNHASHED
+#undef UNCHARGED
+#undef KEY
+#undef ID
+#undef BODY
+};
+
 /* The first members of every table's struct. */
 struct table_head {
 	uint32_t count, capacity;
@@ -174,10 +204,44 @@ static void fill_values(const struct column_info *info, double value, char *at, 
 			memcpy(at + k, one, size);
 }
 
+/* Copies without a call where there are few bytes, as in most columns of small worlds. */
+ALWAYS_INLINE void copy_few(void *to, const void *from, size_t bytes)
+{
+	switch (bytes) {
+	case 1:
+		memcpy(to, from, 1);
+		return;
+	case 2:
+		memcpy(to, from, 2);
+		return;
+	case 4:
+		memcpy(to, from, 4);
+		return;
+	case 8:
+		memcpy(to, from, 8);
+		return;
+	case sizeof(vec3):
+		memcpy(to, from, sizeof(vec3));
+		return;
+	default:
+		memcpy(to, from, bytes);
+	}
+}
+
+static bool is_zero(const char *at, size_t bytes)
+{
+	uint64_t word = 0;
+	copy_few(&word, at, MIN_OF(bytes, sizeof word));
+	return word == 0 &&
+	       (bytes <= sizeof word || memcmp(at, at + sizeof word, bytes - sizeof word) == 0);
+}
+
 /* True if each value of the cell is the column's `absent`. */
 static bool is_absent(const struct column_info *info, const char *at, size_t bytes)
 {
 	uint8_t one[sizeof(uint64_t)];
+	if (info->absent == 0)
+		return is_zero(at, bytes);
 	size_t size = put_value(info->type, info->absent, one);
 	ASSERT(bytes >= size && bytes % size == 0);
 	return memcmp(at, one, size) == 0 && memcmp(at, at + size, bytes - size) == 0;
@@ -201,11 +265,7 @@ void tables_release(struct tables *tables)
 
 size_t table_row_charge(enum table_index table)
 {
-	size_t bytes = 0;
-	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
-		if (!(table_infos[table].columns[column].flags & COLUMN_UNCHARGED))
-			bytes += table_infos[table].columns[column].row_bytes;
-	return bytes;
+	return row_charges[table];
 }
 
 size_t table_row_bytes(enum table_index table)
@@ -373,55 +433,119 @@ bool tables_fit(const struct tables *tables, enum table_index table, uint32_t ro
 /* ---- hashes
  * ----------------------------------------------------------------------------------- */
 
+/* Bytes to be hashed: few are gathered, because they are hashed faster at once than in pieces. */
+struct gathered {
+	uint8_t few[1024];
+	size_t count; /* in `few` */
+	bool many;    /* others are in the hasher */
+	struct hasher hasher;
+};
+
+static void gather_begin(struct gathered *self)
+{
+	self->count = 0;
+	self->many = false;
+}
+
+static void gather_flush(struct gathered *self)
+{
+	if (!self->many)
+		hasher_init(&self->hasher, 0);
+	self->many = true;
+	hasher_update(&self->hasher, self->few, self->count);
+	self->count = 0;
+}
+
+static void gather_many(struct gathered *self, const void *data, size_t bytes)
+{
+	gather_flush(self);
+	if (bytes > sizeof self->few) {
+		hasher_update(&self->hasher, data, bytes);
+		return;
+	}
+	memcpy(self->few, data, bytes);
+	self->count = bytes;
+}
+
+ALWAYS_INLINE void gather(struct gathered *self, const void *data, size_t bytes)
+{
+	if (bytes > sizeof self->few - self->count) {
+		gather_many(self, data, bytes);
+		return;
+	}
+	copy_few(self->few + self->count, data, bytes);
+	self->count += bytes;
+}
+
+ALWAYS_INLINE void gather_u32(struct gathered *self, uint32_t value)
+{
+	gather(self, &value, sizeof value);
+}
+
+static uint64_t gather_hash(struct gathered *self)
+{
+	if (!self->many)
+		return hash64(self->few, self->count, 0);
+	gather_flush(self);
+	return hasher_digest(&self->hasher);
+}
+
 static uint64_t parameters_hash(uint32_t rows, const uint8_t *values)
 {
-	struct hasher hasher;
+	struct gathered all;
 	bool any = false;
-	hasher_init(&hasher, 0);
+	gather_begin(&all);
 	for (uint32_t row = 0; row < rows && values != NULL; row++) {
 		const uint8_t *value = values + row * sizeof(double);
 		double absent = row < PARAMETER_COUNT ? parameter_entries[row].absent : 0;
 		if (memcmp(value, &absent, sizeof absent) == 0)
 			continue;
-		hasher_u32(&hasher, row);
-		hasher_update(&hasher, value, sizeof absent);
+		gather_u32(&all, row);
+		gather(&all, value, sizeof absent);
 		any = true;
 	}
-	return any ? hasher_digest(&hasher) : 0;
+	return any ? gather_hash(&all) : 0;
 }
 
 bool table_is_hashed(enum table_index table)
 {
 	bool hashed = false;
-	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
-		hashed |= !(table_infos[table].columns[column].flags & COLUMN_UNHASHED);
+	for (uint32_t column = 0; column < table_infos[table].column_count && !hashed; column++)
+		hashed = !(table_infos[table].columns[column].flags & COLUMN_UNHASHED);
 	return hashed;
+}
+
+/* Adds a column with `bytes` bytes, unless it is left out. */
+ALWAYS_INLINE void gather_column(struct gathered *self, const struct column_info *info,
+				 const void *data, size_t bytes)
+{
+	if (info->flags & COLUMN_UNHASHED || data == NULL || is_absent(info, data, bytes))
+		return;
+	gather_u32(self, info->number);
+	gather(self, data, bytes);
 }
 
 uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data)
 {
-	struct hasher hasher;
+	const struct table_info *info = &table_infos[table];
+	struct gathered all;
 	if (table == TABLE_PARAMETER)
 		return parameters_hash(rows, data[0]);
 	if (rows == 0 || !table_is_hashed(table))
 		return 0;
-	hasher_init(&hasher, 0);
-	hasher_u32(&hasher, rows);
-	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
-		const struct column_info *info = &table_infos[table].columns[column];
-		size_t bytes = rows * info->row_bytes;
-		if (info->flags & COLUMN_UNHASHED || data[column] == NULL ||
-		    is_absent(info, data[column], bytes))
-			continue;
-		hasher_u32(&hasher, info->number);
-		hasher_update(&hasher, data[column], bytes);
-	}
-	return hasher_digest(&hasher);
+	gather_begin(&all);
+	gather_u32(&all, rows);
+	for (uint32_t column = 0; column < info->column_count; column++)
+		gather_column(&all, &info->columns[column], data[column],
+			      rows * info->columns[column].row_bytes);
+	return gather_hash(&all);
 }
 
 uint64_t tables_hash(const struct tables *tables, enum table_index table)
 {
 	const void *data[COLUMNS_MAX];
+	if (head_of(tables, table)->count == 0) /* most */
+		return 0;
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
 		data[column] = tables_column(tables, table, column);
 	return table_hash(table, head_of(tables, table)->count, data);
@@ -429,13 +553,13 @@ uint64_t tables_hash(const struct tables *tables, enum table_index table)
 
 uint64_t table_hashes_join(const uint64_t hashes[TABLE_COUNT])
 {
-	struct hasher hasher;
-	hasher_init(&hasher, 0);
+	struct gathered all;
+	gather_begin(&all);
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
 		if (hashes[table] == 0)
 			continue;
-		hasher_u32(&hasher, table_infos[table].number);
-		hasher_u64(&hasher, hashes[table]);
+		gather_u32(&all, table_infos[table].number);
+		gather(&all, &hashes[table], sizeof hashes[table]);
 	}
-	return hasher_digest(&hasher);
+	return gather_hash(&all);
 }

@@ -58,8 +58,8 @@ static void mark_awake_as_candidates(struct world *world)
 {
 	const struct bitset *awake = &world->dynamics.awake;
 	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
-	     row = bitset_next(awake, row + 1))
-		bitset_set(&world->changes.candidates, row);
+	     row = bitset_next_word(awake, row / 64 + 1))
+		bitset_set_word(&world->changes.candidates, row / 64, awake->words[row / 64]);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */

@@ -47,11 +47,34 @@ START_TEST(the_set_agrees_with_an_array_of_flags)
 				bitset_clear(&set, index);
 		}
 		expect_equal(&set, flags);
+		for (int i = 0; i < 20; i++) {
+			uint32_t word = rng_below(&rng, SIZE / 64);
+			uint64_t bits = i % 2 ? UINT64_MAX : rng_u64(&rng);
+			bitset_set_word(&set, word, bits);
+			for (uint32_t k = 0; k < 64; k++)
+				flags[word * 64 + k] |= (bits >> k & 1) != 0;
+		}
+		expect_equal(&set, flags);
 	}
 	bitset_reset(&set);
 	memset(flags, 0, sizeof flags);
 	expect_equal(&set, flags);
 	bitset_release(&set);
+}
+END_TEST
+
+START_TEST(bits_are_counted)
+{
+	struct rng rng = rng_seeded(check_seed());
+	ck_assert_uint_eq(bits_count(0), 0);
+	ck_assert_uint_eq(bits_count(UINT64_MAX), 64);
+	for (int i = 0; i < 1000; i++) {
+		uint64_t word = rng_u64(&rng) & rng_u64(&rng);
+		uint32_t count = 0;
+		for (uint32_t k = 0; k < 64; k++)
+			count += word >> k & 1;
+		ck_assert_uint_eq(bits_count(word), count);
+	}
 }
 END_TEST
 
@@ -102,6 +125,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("bitset");
 	TCase *all = tcase_create("bitset");
 	tcase_add_test(all, the_set_agrees_with_an_array_of_flags);
+	tcase_add_test(all, bits_are_counted);
 	tcase_add_test(all, taking_the_lowest_free_number_counts_upwards);
 	tcase_add_test(all, growing_keeps_members_and_failing_to_grow_changes_nothing);
 	suite_add_tcase(suite, all);

@@ -489,6 +489,30 @@ START_TEST(a_view_that_missed_a_report_sends_nothing_until_a_whole_report)
 }
 END_TEST
 
+/* Such a report is made when the last subscription has ended, and may arrive after the next one began. */
+START_TEST(a_report_without_lists_is_a_missed_one)
+{
+	static struct room room;
+	start(&room, check_seed());
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 127, 1);
+	fan_enter(&room.hall, 0, &exact, false, WIRE_FRAME_DOWN);
+	feed(&room, gen_reports_whole(&room.gen, false), 1);
+	feed_next(&room);
+	for (int n = 0; n < 2; n++) {
+		struct report *report = gen_reports_next(&room.gen);
+		report->ticked.unlisted = n == 0;
+		ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
+				 STATUS_AGAIN);
+		report_destroy(report);
+		ck_assert(!fanout_has_mirror(room.hall.fanout));
+	}
+	feed(&room, gen_reports_whole(&room.gen, false), 1);
+	feed_next(&room);
+	ck_assert(shows_the_world(&room, 0));
+	fan_close(&room.hall);
+}
+END_TEST
+
 START_TEST(an_invalid_subscription_is_refused_with_its_field)
 {
 	static struct room room;
@@ -580,6 +604,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, flow);
 	TCase *faults = tcase_create("faults");
 	tcase_add_test(faults, a_view_that_missed_a_report_sends_nothing_until_a_whole_report);
+	tcase_add_test(faults, a_report_without_lists_is_a_missed_one);
 	tcase_add_test(faults, an_invalid_subscription_is_refused_with_its_field);
 	tcase_add_test(faults, after_any_failed_allocation_the_next_frames_are_right);
 	suite_add_tcase(suite, faults);

@@ -237,6 +237,50 @@ START_TEST(a_shortened_ray_visits_only_nearer_boxes)
 }
 END_TEST
 
+/* The expected work of a small query: the sum of the surfaces of inner boxes. */
+static double tree_cost(const struct tree *tree)
+{
+	double cost = 0;
+	for (uint32_t n = 0; n < tree->capacity; n++) {
+		const struct tree_node *node = &tree->nodes[n];
+		vec3 size = vec3_sub(node->box.max, node->box.min);
+		if (node->child[0] != TREE_NONE)
+			cost += size.x * size.y + size.y * size.z + size.z * size.x;
+	}
+	return cost;
+}
+
+/* In turn: boxes that fly straight through each other in all directions, and that all fall together. */
+START_TEST(leaves_that_move_by_small_steps_keep_a_good_tree)
+{
+	enum { BODIES = 1000, STEPS = 400 };
+	static vec3 at[BODIES], speed[BODIES];
+	static uint32_t leaves[BODIES];
+	struct rng rng = rng_seeded(check_seed());
+	struct tree tree;
+	tree_init(&tree);
+	ck_assert_int_eq(tree_reserve(&tree, BODIES), STATUS_OK);
+	ck_assert_uint_eq(tree.capacity, 2 * BODIES - 1);
+	for (uint32_t i = 0; i < BODIES; i++) {
+		at[i] = random_point(&rng, 10);
+		speed[i] = _i == 0 ? random_point(&rng, 0.1) : vec3_make(0, -0.1, 0);
+		struct aabb box = aabb_of_centre(at[i], vec3_all(0.5));
+		leaves[i] = tree_insert(&tree, &box, i);
+	}
+	for (int step = 0; step < STEPS; step++)
+		for (uint32_t i = 0; i < BODIES; i++) {
+			at[i] = vec3_add(at[i], speed[i]);
+			struct aabb box = aabb_of_centre(at[i], vec3_all(0.5));
+			tree_move(&tree, leaves[i], &box);
+		}
+	tree_check(&tree);
+	double cost = tree_cost(&tree);
+	ck_assert_int_eq(tree_rebuild(&tree), STATUS_OK);
+	ck_assert_double_le(cost, 1.2 * tree_cost(&tree));
+	tree_release(&tree);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/tree");
@@ -247,6 +291,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, coincident_boxes_are_all_found);
 	tcase_add_test(tcase, changes_within_the_reserved_capacity_do_not_allocate);
 	tcase_add_test(tcase, a_shortened_ray_visits_only_nearer_boxes);
+	tcase_add_loop_test(tcase, leaves_that_move_by_small_steps_keep_a_good_tree, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
