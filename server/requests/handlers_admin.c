@@ -235,6 +235,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "islands_reduced", world->stats.islands_reduced);
 	pack_uint_pair(out, "islands_maximal", world->stats.islands_maximal);
 	pack_uint_pair(out, "taut", world->stats.taut);
+	pack_uint_pair(out, "sagging", world->stats.sagging);
 	pack_uint_pair(out, "iterations", world->stats.iterations);
 	pack_real_pair(out, "residual", world->stats.residual);
 	pack_real_pair(out, "push_work", world->stats.push_work_total);
