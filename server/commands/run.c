@@ -27,7 +27,7 @@ struct run {
 	double *ms; /* duration of every tick */
 	uint64_t ticks;
 	double joint_error; /* m or rad: the largest after any tick */
-	uint32_t sagging; /* the most of any tick */
+	uint32_t sagging;   /* the most of any tick */
 	struct run_condition until;
 	bool stopped; /* by the condition */
 	struct run_output output;

@@ -21,10 +21,10 @@ static struct pair_of_cubes stack_two(double half, double substeps, double hertz
 	stage_ground(&stage);
 	uint32_t cube = stage_shape(&stage, make_box(half, half, half)), rows[2];
 	for (uint32_t i = 0; i < 2; i++)
-		rows[i] = stage_add(&stage, (struct stage_body){
-						    .status = BODY_DYNAMIC,
-						    .shape = cube,
-						    .position = { 0, (1 + 2 * i) * half, 0 } });
+		rows[i] = stage_add(
+			&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						     .shape = cube,
+						     .position = { 0, (1 + 2 * i) * half, 0 } });
 	stage_run(&stage, 300);
 	const vec3 *at = stage.tables.body.position;
 	struct pair_of_cubes out = { half - at[rows[0]].y, 3 * half - at[rows[1]].y,
