@@ -28,6 +28,7 @@ struct run {
 	double *ms; /* duration of every tick */
 	uint64_t ticks;
 	double joint_error; /* m or rad: the largest after any tick */
+	uint32_t sagging;   /* the most of any tick */
 	struct run_condition until;
 	bool stopped; /* by the condition */
 	struct run_output output;
@@ -100,7 +101,9 @@ static enum status step_all(struct run *run, struct reason *why)
 	}
 	for (; run->ticks < run->options->run_ticks && !run->stopped; run->ticks++) {
 		enum status status = step_once(run, why);
-		run->joint_error = MAX_OF(run->joint_error, world_stats(run->world).joint_error);
+		struct world_stats stats = world_stats(run->world);
+		run->joint_error = MAX_OF(run->joint_error, stats.joint_error);
+		run->sagging = MAX_OF(run->sagging, stats.sagging);
 		if (status == STATUS_OK)
 			status = run_output_tick(&run->output, run->world, why);
 		if (status != STATUS_OK)
@@ -208,12 +211,12 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	printf("\"residual\": %.9g, \"iterations\": %u, \"fallbacks\": %" PRIu64 ", ",
 	       stats.residual, (unsigned)stats.iterations, stats.fallbacks_total);
 	printf("\"islands\": {\"all\": %u, \"dense\": %u, \"sparse\": %u, \"dependent\": %u, "
-	       "\"reduced\": %u, \"maximal\": %u}, "
+	       "\"reduced\": %u, \"maximal\": %u}, \"sagging\": %u, "
 	       "\"push_work\": %.9g, ",
 	       (unsigned)stats.islands, (unsigned)stats.islands_dense,
 	       (unsigned)stats.islands_sparse, (unsigned)stats.islands_dependent,
 	       (unsigned)stats.islands_reduced, (unsigned)stats.islands_maximal,
-	       stats.push_work_total);
+	       (unsigned)run->sagging, stats.push_work_total);
 	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64
 	       ", \"error\": %.9g, \"taut\": %u}, ",
 	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error,
@@ -231,6 +234,17 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	printf("\"quarantined\": %" PRIu64 ", \"workers\": %" PRIu64 ", ", stats.quarantined_total,
 	       run->options->run_workers);
 	printf("\"method\": \"%s\"}\n", info.method);
+}
+
+/* What a user has to know of a run that nothing refuses. */
+static void warn_of_run(const struct run *run)
+{
+	if (run->sagging > 0)
+		fprintf(stderr,
+			"cairnd run: %u bodies are too thin for the contact springs of soft-step "
+			"and sink into others: set soft_step.substeps and soft_step.contact_hertz "
+			"higher, or choose lcp or impact\n",
+			(unsigned)run->sagging);
 }
 
 static enum status write_poses(struct run *run, struct reason *why)
@@ -269,9 +283,10 @@ int run_scene(const struct options *options)
 		status = write_poses(&run, &why);
 	if (status == STATUS_OK)
 		status = summarize_contacts(run.world, &contacts, &why);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		report_run(&run, &contacts);
-	else
+		warn_of_run(&run);
+	} else
 		fprintf(stderr, "cairnd run: %s: %s\n", why.field, why.text);
 	heap_free(run.ms);
 	if (run.pool != NULL)

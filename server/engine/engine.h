@@ -193,6 +193,9 @@ struct world_stats {
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
 	uint32_t joints;
 	uint32_t taut; /* bodies that the tension of joints made too stiff for a sub-step */
+	/* Under soft-step: awake bodies that are thin beside the depth by which contacts of bodies of
+	 * one weight give way. They sink into each other. */
+	uint32_t sagging;
 	uint64_t joints_broken_total;
 	double joint_error; /* m (rad counted as m): largest error of a locked axis after the step */
 	/* Of the last step, for methods with two solvers: islands solved dense, islands solved

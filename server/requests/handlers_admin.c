@@ -202,7 +202,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 70 + IMPACT_COUNTS_END);
+	wire_pack_map(out, 71 + IMPACT_COUNTS_END);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -235,6 +235,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "islands_reduced", world->stats.islands_reduced);
 	pack_uint_pair(out, "islands_maximal", world->stats.islands_maximal);
 	pack_uint_pair(out, "taut", world->stats.taut);
+	pack_uint_pair(out, "sagging", world->stats.sagging);
 	pack_uint_pair(out, "iterations", world->stats.iterations);
 	pack_real_pair(out, "residual", world->stats.residual);
 	pack_real_pair(out, "push_work", world->stats.push_work_total);

@@ -61,6 +61,7 @@ enum world_metric {
 	WORLD_ISLANDS_REDUCED,
 	WORLD_ISLANDS_MAXIMAL,
 	WORLD_TAUT,
+	WORLD_SAGGING,
 	WORLD_ITERATIONS,
 	WORLD_FALLBACKS,
 	WORLD_QUARANTINED,
@@ -124,6 +125,8 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 				    "Islands whose joints are rows for their structure." },
 	[WORLD_TAUT] = { "world_taut", "gauge",
 			 "Bodies that joints made too stiff for a sub-step." },
+	[WORLD_SAGGING] = { "world_sagging", "gauge",
+			    "Bodies too thin for the contact springs of soft-step." },
 	[WORLD_ITERATIONS] = { "world_iterations", "gauge",
 			       "Iterations of the solvers in the last tick." },
 	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter",
@@ -196,6 +199,7 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_ISLANDS_REDUCED] = world->stats.islands_reduced;
 	values[WORLD_ISLANDS_MAXIMAL] = world->stats.islands_maximal;
 	values[WORLD_TAUT] = world->stats.taut;
+	values[WORLD_SAGGING] = world->stats.sagging;
 	values[WORLD_ITERATIONS] = world->stats.iterations;
 	values[WORLD_FALLBACKS] = world->stats.fallbacks_total;
 	values[WORLD_QUARANTINED] = world->stats.quarantined_total;

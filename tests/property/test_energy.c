@@ -249,10 +249,53 @@ START_TEST(a_spinning_ellipsoid_gains_nothing_under_impact)
 	ck_assert_double_gt(out.last, 0.99);
 	ck_assert_uint_gt(out.redone, 0);
 	ck_assert_uint_eq(out.fallbacks, 0);
-	set(&drop, PARAMETER_IMPACT_GAIN, 0);
+	set(&drop, PARAMETER_IMPACT_SUBSTEPS_MAX, 1);
 	out = run_drop(&drop, 30);
 	ck_assert_double_gt(out.most, 1.1);
 	ck_assert_uint_eq(out.redone, 0);
+}
+END_TEST
+
+/* Light bodies between bodies of 10⁴ times their mass that fall: friction of the last sub-step's load would
+ * throw them about. */
+START_TEST(light_bodies_under_heavy_ones_gain_nothing_with_friction)
+{
+	double without = 0;
+	for (uint32_t k = 0; k < KINDS; k++) {
+		struct drop drop = elastic("soft-step", (enum kind)k);
+		drop.restitution = 0;
+		drop.friction = 1;
+		drop.bodies = 5;
+		drop.ratio = 1e4;
+		drop.seed = 1;
+		without = scalar_max(without, run_drop(&drop, 4).most);
+		set(&drop, PARAMETER_HARD_FRICTION, 1);
+		struct outcome out = run_drop(&drop, 4);
+		ck_assert_msg(out.most <= 1.001, "%s: %g", KIND_NAMES[k], out.most);
+	}
+	ck_assert_double_gt(without, 10);
+}
+END_TEST
+
+/* Without a floor their momentum stays, to rounding to float. */
+START_TEST(light_bodies_between_heavy_ones_keep_the_momentum)
+{
+	double without = 0;
+	for (uint32_t k = 0; k < KINDS; k++) {
+		struct drop drop = elastic("soft-step", (enum kind)k);
+		drop.restitution = 0;
+		drop.friction = 1;
+		drop.bodies = 6;
+		drop.ratio = 1e4;
+		drop.seed = 1;
+		drop.no_floor = true;
+		without = scalar_max(without, run_drop(&drop, 2).momentum);
+		set(&drop, PARAMETER_HARD_FRICTION, 1);
+		struct outcome out = run_drop(&drop, 2);
+		ck_assert_msg(out.momentum <= 1e-6, "%s: %g", KIND_NAMES[k], out.momentum);
+		ck_assert_msg(out.most <= 1 + 1e-6, "%s: %g", KIND_NAMES[k], out.most);
+	}
+	ck_assert_double_gt(without, 0.01);
 }
 END_TEST
 
@@ -316,6 +359,8 @@ static Suite *make(void)
 			    COUNT_OF(VELOCITY));
 	tcase_add_loop_test(tcase, a_ball_bounces_as_its_fall_says, 0, COUNT_OF(VELOCITY));
 	tcase_add_test(tcase, a_spinning_ellipsoid_gains_nothing_under_impact);
+	tcase_add_test(tcase, light_bodies_under_heavy_ones_gain_nothing_with_friction);
+	tcase_add_test(tcase, light_bodies_between_heavy_ones_keep_the_momentum);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -625,7 +625,8 @@ def test_quality_of_a_step_is_equal_in_info_and_metrics(server):
     lines = metrics(server)
     pairs = {"islands": "islands", "islands_dense": "islands_dense", "islands_sparse": "islands_sparse",
              "islands_dependent": "islands_dependent", "islands_reduced": "islands_reduced",
-             "islands_maximal": "islands_maximal", "taut": "taut", "iterations": "iterations", "residual": "residual",
+             "islands_maximal": "islands_maximal", "taut": "taut", "sagging": "sagging",
+             "iterations": "iterations", "residual": "residual",
              "push_work": "push_work_joules_total", "fallbacks": "fallbacks_total"}
     for name, metric in pairs.items():
         assert lines[f'cairn_world_{metric}{{world="judged"}}'] == pytest.approx(told[name], rel=1e-6), name

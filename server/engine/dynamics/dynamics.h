@@ -58,8 +58,9 @@ struct step_report {
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 	uint32_t joints_broken;
-	uint32_t taut;	/* bodies that joints made too stiff for a sub-step (soft_joint_taut.c) */
-	uint32_t swept; /* bodies whose paths were searched (sweep.h) */
+	uint32_t taut;	  /* bodies that joints made too stiff for a sub-step (soft_joint_taut.c) */
+	uint32_t sagging; /* bodies too thin for the springs of contacts (soft_step.c) */
+	uint32_t swept;	  /* bodies whose paths were searched (sweep.h) */
 	uint32_t sweep_stops; /* of these, the ones that stopped early */
 	uint32_t sweep_cores; /* bodies that stopped because their core touched */
 	uint32_t sweep_pairs; /* pairs of fast bodies that stopped each other */

@@ -713,7 +713,6 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 		.rounds_max = to_count(parameter[PARAMETER_IMPACT_ROUNDS]),
 		.time_tolerance = parameter[PARAMETER_IMPACT_TIME_TOLERANCE],
 		.accuracy = parameter[PARAMETER_IMPACT_ACCURACY],
-		.gain = parameter[PARAMETER_IMPACT_GAIN],
 		.substeps_max = to_count(parameter[PARAMETER_IMPACT_SUBSTEPS_MAX]),
 		.field_rounds = to_count(parameter[PARAMETER_IMPACT_FIELD_ROUNDS]),
 	};

@@ -40,6 +40,10 @@
 /* 1. A contact that touched as the tick began collides only above this many times restitution.speed. */
 #define IMPACT_HYSTERESIS 2
 
+/* 1, of an island's energy. What it may gain in a tick by the error of its motion; more divides the
+ * tick. Larger: bodies that turn fast in contact gain; smaller: rolling bodies move in more parts. */
+#define IMPACT_GAIN 1e-3
+
 /* A near pair of the step's list, by its index there. */
 struct impact_pair {
 	double time;   /* s: of its next event; infinite: none in this tick */
@@ -104,7 +108,6 @@ struct impact_step {
 	struct min_heap ends; /* slots with a part that ends before the tick, by that time */
 	bool parted;	      /* some body's tick may be divided */
 	double accuracy;      /* m; 0: not estimated */
-	double gain;	      /* 1: part of its energy that an island may gain; 0: any */
 	double *gained;	      /* J, by slot: what its island gained in its last motion above that */
 	uint32_t substeps_max;
 	/* impact_fields.c, by slot; NULL if field_rounds is 0. */

@@ -783,7 +783,7 @@ static bool is_carried(const struct impact_batch *self, const struct island *isl
 	return carried;
 }
 
-/* Whether an island's motion gained more than impact.gain permits, so that it moves again. Not where
+/* Whether an island's motion gained more than IMPACT_GAIN permits, so that it moves again. Not where
  * the gain may be no error: joints and what carries a body do work, explicit integrators have the
  * errors of their order, and implicit Euler loses. */
 static bool repeats(const struct impact_batch *self, const struct island *island, double gain)
@@ -800,7 +800,7 @@ static bool repeats(const struct impact_batch *self, const struct island *island
 		energy += velocity_body_energy(&v->masses[slot], v->before[slot]) +
 			  velocity_body_energy(&v->masses[slot], more) / (part * part);
 	}
-	return own && gain > self->of->gain * part * energy && !is_carried(self, island);
+	return own && gain > IMPACT_GAIN * part * energy && !is_carried(self, island);
 }
 
 /* Counts what the motion gained beyond what its pushes count already with them. */

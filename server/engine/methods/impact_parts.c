@@ -18,7 +18,7 @@
  * its share doubles the next part. Parts that impact.substeps_max forbids to be shorter go on with
  * their error, which is counted. A collision ends a part and all that is known of it.
  *
- * Without a tolerance, an island in contact that gains more energy than impact.gain permits moves over
+ * Without a tolerance, an island in contact that gains more energy than IMPACT_GAIN permits moves over
  * half of the part instead, and again, within the same limit (calm): contact forces at both ends of a
  * motion are an approximation of second order, and nothing else holds a body that turns by half a radian.
  */
@@ -447,7 +447,7 @@ static enum status control(struct impact_step *self, const struct impact_set *se
 }
 
 /* Moves the bodies of a subset, which is linked to no others, over ever shorter parts until they gain no
- * more energy than impact.gain permits. */
+ * more energy than IMPACT_GAIN permits. */
 static enum status calm_linked(struct impact_step *self, const struct impact_set *set, double begin,
 			       double span)
 {
@@ -511,8 +511,7 @@ enum status impact_parts_resolve(struct impact_step *self, const struct impact_s
 	bool sure = wish.sure > wish.begin + END * self->step->dt;
 	bool controls = wish.tolerance < __builtin_inf();
 	struct move move = { .span = part_length(self, &wish), .collide = true, .event = event };
-	move.repeats = !controls && self->gain > 0 &&
-		       move.span > self->step->dt / self->substeps_max * (1 + 1e-6);
+	move.repeats = !controls && move.span > self->step->dt / self->substeps_max * (1 + 1e-6);
 	set_ends(self, set, wish.begin + move.span);
 	enum status status = move_set(self, set, &move);
 	if (status != STATUS_OK || sure)

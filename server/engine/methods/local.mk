@@ -152,6 +152,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \
+	tests/unit/server/engine/methods/test_soft_small \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_taut \

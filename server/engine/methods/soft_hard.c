@@ -13,7 +13,8 @@
  * with the bias of the sweep, v and λ₀ as the sweep leaves them. In relaxation friction is solved for with
  * them: two tangents and a twist a manifold, w = 0 between bounds from the normal impulses before. The
  * first tangent is along the sweep's friction, which is in the cone, and the second has what is left beside
- * it, so that the bounds act as the cone does. A is a little larger than J M⁻¹ Jᵀ on its diagonal, so that
+ * it, so that the bounds act as the cone does. With soft_step.hard_friction it is solved for before
+ * bodies move, too. A is a little larger than J M⁻¹ Jᵀ on its diagonal, so that
  * the four points of a face share their load in one way. Larger islands are swept only.
  */
 #include "server/engine/methods/soft_step.h"
@@ -22,6 +23,7 @@
 #include "server/engine/dynamics/locks.h"
 #include "server/engine/solvers/lcp_dantzig.h"
 
+#include <float.h>
 #include <string.h>
 
 enum {
@@ -528,7 +530,8 @@ static void read_friction(const struct soft_step *self, struct soft_hard_island 
 	}
 }
 
-static void store_friction(struct soft_step *self, const struct soft_hard_island *island)
+static void store_friction(struct soft_step *self, const struct soft_hard_island *island,
+			   bool biased)
 {
 	const struct hard_row *rows = &self->hard.rows[island->first];
 	uint32_t count = island->points + HARD_FRICTION * island->manifolds;
@@ -540,18 +543,64 @@ static void store_friction(struct soft_step *self, const struct soft_hard_island
 		const double *x = &island->x[i];
 		float after[2] = { (float)(c * x[0] - s * x[1]), (float)(s * x[0] + c * x[1]) };
 		for (uint32_t k = 0; k < 2; k++) {
-			block->tangent_total[k].at[lane] +=
-				after[k] - block->tangent_impulse[k].at[lane];
+			if (!biased)
+				block->tangent_total[k].at[lane] +=
+					after[k] - block->tangent_impulse[k].at[lane];
 			block->tangent_impulse[k].at[lane] = after[k];
 		}
 		block->twist_impulse.at[lane] = (float)x[2];
+		/* Of friction alone: both bodies leave their free paths. */
+		bool acts = after[0] != 0 || after[1] != 0 || x[2] != 0;
+		if (self->hard_friction && acts && !(block->pushed.at[lane] > 0))
+			block->pushed.at[lane] = FLT_MIN;
 	}
 }
 
+/* The part of an impulse x that a bound leaves. */
+static double part_within(double x, double most)
+{
+	double size = scalar_abs(x);
+	return size > most ? scalar_max(most, 0) / size : 1;
+}
+
+/* Takes back what friction of the warm start exceeds its bounds by the present loads. */
+static void release_friction(struct soft_step *self, struct soft_hard_island *island)
+{
+	struct hard_row *rows = &self->hard.rows[island->first];
+	uint32_t count = island->points + HARD_FRICTION * island->manifolds;
+	measure_loads(self, island);
+	for (uint32_t i = island->points; i < count; i += HARD_FRICTION) {
+		struct soft_block *block = &self->blocks[rows[i].block];
+		uint32_t lane = rows[i].lane;
+		read_friction(self, island, rows, i);
+		double mu = (double)block->friction.at[lane];
+		double along = part_within(island->before[i], mu * island->load[i]);
+		double twist = part_within(island->before[i + 2], mu * island->load[i + 2]);
+		apply_change(self, &rows[i], island->before[i] * (along - 1));
+		apply_change(self, &rows[i + 2], island->before[i + 2] * (twist - 1));
+		block->tangent_impulse[0].at[lane] *= (float)along;
+		block->tangent_impulse[1].at[lane] *= (float)along;
+		block->twist_impulse.at[lane] *= (float)twist;
+	}
+}
+
+/* Solves for the normal impulses of an island. False: they are as they were. */
+static bool solve_normals(struct soft_step *self, struct soft_hard_island *island)
+{
+	struct hard_row *rows = &self->hard.rows[island->first];
+	for (uint32_t i = 0; i < island->points; i++)
+		read_normal(self, island, &rows[i], i, true);
+	if (!solve_rows(self, island, rows, island->points))
+		return false;
+	store_normals(self, island, true);
+	return true;
+}
+
+/* Solves for all impulses of an island, friction within the loads of the last solution. */
 static void solve_island(struct soft_step *self, struct soft_hard_island *island, bool biased)
 {
 	struct hard_row *rows = &self->hard.rows[island->first];
-	uint32_t count = island->points + (biased ? 0 : HARD_FRICTION * island->manifolds);
+	uint32_t count = island->points + HARD_FRICTION * island->manifolds;
 	for (uint32_t i = 0; i < island->points; i++)
 		read_normal(self, island, &rows[i], i, biased);
 	for (uint32_t i = island->points; i < count; i += HARD_FRICTION)
@@ -559,10 +608,19 @@ static void solve_island(struct soft_step *self, struct soft_hard_island *island
 	if (!solve_rows(self, island, rows, count))
 		return;
 	store_normals(self, island, biased);
-	if (biased)
-		return;
-	store_friction(self, island);
+	store_friction(self, island, biased);
 	measure_loads(self, island);
+}
+
+/* Before bodies move. With friction of the warm start alone a light body would move for a sub-step with the
+ * friction of a load that it has no more, which may be 10⁵ times its momentum, and what takes that back
+ * later acts on other arms. */
+static void solve_biased(struct soft_step *self, struct soft_hard_island *island)
+{
+	if (!solve_normals(self, island) || !self->hard_friction)
+		return;
+	release_friction(self, island);
+	solve_island(self, island, true);
 }
 
 struct hard_work {
@@ -576,7 +634,10 @@ static void hard_piece(uint32_t first, uint32_t last, uint32_t worker, void *con
 	const struct hard_work *work = context;
 	for (uint32_t i = first; i < last; i++) {
 		struct soft_hard_island *island = &work->step->hard.islands[i];
-		solve_island(work->step, island, work->biased);
+		if (work->biased)
+			solve_biased(work->step, island);
+		else
+			solve_island(work->step, island, false);
 	}
 }
 

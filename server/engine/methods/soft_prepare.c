@@ -474,11 +474,24 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 	}
 }
 
+/* Hz: of contacts between bodies that move; twice of those with bodies that do not. */
+static double contact_frequency(const struct soft_step *self)
+{
+	ASSERT(self->substeps >= 1 && self->dt > 0);
+	double h = self->dt / self->substeps;
+	return scalar_min(self->contact_hertz, HERTZ_MAX / h);
+}
+
+double soft_sag(const struct soft_step *self)
+{
+	double rate = TWO_PI * contact_frequency(self);
+	return 2 * vec3_length(self->dynamics->tables->world.gravity[0]) / (rate * rate);
+}
+
 void soft_prepare_contacts(struct soft_step *self)
 {
 	ASSERT(self->substeps >= 1);
-	double h = self->dt / self->substeps;
-	double hertz = scalar_min(self->contact_hertz, HERTZ_MAX / h);
+	double h = self->dt / self->substeps, hertz = contact_frequency(self);
 	struct prepare_work prepare = {
 		.step = self,
 		.dynamic = softness_of(hertz, self->contact_damping, h),

@@ -92,6 +92,7 @@ static struct soft_step soft_step_of(struct step *step)
 	self.restitution_speed = (float)parameter[PARAMETER_RESTITUTION_SPEED];
 	self.contact_hertz = parameter[PARAMETER_CONTACT_HERTZ];
 	self.contact_damping = parameter[PARAMETER_CONTACT_DAMPING];
+	self.hard_friction = parameter[PARAMETER_HARD_FRICTION] != 0;
 	VALIDATE(self.push_speed >= 0 && self.restitution_speed >= 0);
 	return self;
 }
@@ -185,6 +186,24 @@ static enum status solve_until_held(struct soft_step *self, struct step *step,
 	}
 }
 
+/* 1, of soft_sag. Bodies of a smaller half width sink into others by more than an eighth of their width. */
+#define SAG_MOST 4
+
+/* Bodies that are so thin that the springs of contacts do not carry them. */
+static uint32_t count_sagging(const struct soft_step *self)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	double least = SAG_MOST * soft_sag(self);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->step->body_count; i++) {
+		uint32_t body = self->step->bodies[i];
+		double inner = dynamics->bodies.items[body].inner;
+		count += dynamics->tables->body.status[body] == BODY_DYNAMIC && inner > 0 &&
+			 inner < least;
+	}
+	return count;
+}
+
 static enum status step_soft_step(void *state, struct dynamics *dynamics, double dt,
 				  struct reason *why)
 {
@@ -220,6 +239,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;
 	dynamics->report.taut = soft_joints_taut(&self.joints);
+	dynamics->report.sagging = count_sagging(&self);
 	step_finish(&step);
 	return STATUS_OK;
 }

@@ -200,6 +200,7 @@ struct soft_step {
 	uint32_t substeps;
 	float h, h_inv;			     /* s of a sub-step, and 1/s */
 	float push_speed, restitution_speed; /* m/s */
+	bool hard_friction;		     /* friction of hard islands ends with its load */
 	double contact_hertz, contact_damping;
 	float time;		   /* s since the step's start */
 	struct soft_body *bodies;  /* body_count + 1; number 0 is the world */
@@ -252,6 +253,8 @@ uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts);
 /* Where a manifold's friction acts: its arm from A's mass centre, m. It has points. */
 vec3 soft_friction_arm(const struct contact_state *contact);
 void soft_prepare_contacts(struct soft_step *self);
+/* m: how deep a body lies in another of its mass under its weight. */
+double soft_sag(const struct soft_step *self);
 void soft_store_contacts(struct soft_step *self);
 
 /* soft_arms.c: arms and gaps of contacts as bodies move. */

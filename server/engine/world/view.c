@@ -73,6 +73,7 @@ struct world_stats world_stats(const struct world *world)
 		.islands_maximal = report->islands_maximal,
 		.joints = world->dynamics.joint_used.count,
 		.taut = report->taut,
+		.sagging = report->sagging,
 		.joints_broken_total = world->joints_broken_total,
 		.joint_error = report->joint_error,
 		.push_work = report->push_work,
