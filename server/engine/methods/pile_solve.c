@@ -546,7 +546,7 @@ static enum status solve_rounds(struct pile_group *group)
 	return STATUS_OK;
 }
 
-static enum status solve_programme(struct pile_group *group)
+static enum status begin_programme(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	group->base = PILE_ALLOCATE(group, vec3, group->slot_count);
@@ -556,10 +556,15 @@ static enum status solve_programme(struct pile_group *group)
 		group->place_of[group->slots[i]] = i;
 		group->base[i] = self->moves[group->slots[i]];
 	}
-	enum status status = begin_group(group);
+	return begin_group(group);
+}
+
+static enum status solve_programme(struct pile_group *group)
+{
+	enum status status = begin_programme(group);
 	if (status != STATUS_OK)
 		return status;
-	group->budget = group->relaxing ? 0 : self->pivots_max;
+	group->budget = group->relaxing ? 0 : group->pile->pivots_max;
 	if (group->slacks > OVERLAPS_MAX) {
 		pile_stop_bodies(group);
 		group->result.status = SOLVER_LIMIT;
@@ -826,13 +831,62 @@ static enum status solve_whole(struct pile_group *group, bool *ended)
 	return solve_programme(group);
 }
 
+/* The softness of a group is that of the body which is nearest to its end. */
+static void read_softness(struct pile_group *group)
+{
+	group->softness = (struct pile_softness){ 0 };
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		const struct pile_softness *soft = &group->pile->bodies[group->slots[i]].softness;
+		if (i == 0 || soft->level > group->softness.level)
+			group->softness = *soft;
+	}
+}
+
+/* Whether contacts of the group push before they touch. */
+static bool is_soft(const struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	if (!(self->soft > 0) || !group->large || self->conservative > 0 || self->pivots_max > 0 ||
+	    self->term_count > 0 || group->softness.level == PILE_SOFT_LEVELS)
+		return false;
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		const struct pile_body *body = &self->bodies[group->slots[i]];
+		if (!body->round || !(body->size > 0))
+			return false;
+	}
+	return true;
+}
+
+static enum status solve_softly(struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	struct arena *arena = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(arena);
+	enum status status = begin_programme(group);
+	if (status == STATUS_OK)
+		status = pile_solve_soft(group);
+	if (status != STATUS_OK)
+		return status;
+	(void)end_programme(group);
+	arena_rewind(arena, mark);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].softness = group->softness;
+	mark_whole(group, group->softness.level == PILE_SOFT_LEVELS);
+	choose_way_out(group);
+	mark_waits(group);
+	return STATUS_OK;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	bool net = is_net(group), ended = false;
+	read_softness(group);
 	group->whole = true;
 	group->large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
 		       !any_overlap(group);
+	if (is_soft(group))
+		return solve_softly(group);
 	enum status status = STATUS_OK;
 	if (group->large && !net && !has_basis_of_whole(group))
 		status = solve_in_zones(group, &ended);
