@@ -5,8 +5,8 @@
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part of the
  *          low one, u32 part of the high one, u8 place + 16 × place of what is left of its overlap), and, if
  *          one is above 0, bodies × (u8 grown,
- *          u8 halved + 8 × waits + 64 × lifts + 128 × whole), and, if one is above 0, bodies × (u8 level, u8 damping
- *          of its softness), after the counts, which are then there too
+ *          u8 halved + 8 × waits + 64 × lifts + 128 × whole), and, if one is above 0, bodies ×
+ *          (u8 level, u8 damping of its softness), after the counts, which are then there too
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
  * in the next step. A block without these

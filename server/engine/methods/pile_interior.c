@@ -75,8 +75,8 @@ enum { ROUNDS_USUAL = 20 };
  * turns. */
 #define BALANCE_LEAST 1e-9
 enum { BALANCE_TURNS = 4 };
-/* Times what a whole may take, for a first permitted place. Larger: longer steps of large heaps; smaller: heaps
- * that stop above the place of rest, because the simplex method hardly gets on with them. */
+/* Times what a whole may take, for a first permitted place. Larger: longer steps of large heaps; smaller:
+ * heaps that stop above the place of rest, because the simplex method hardly gets on with them. */
 #define OVERTIME 2.0
 
 struct pile_interior {

@@ -19,15 +19,15 @@
  *
  *   (κ + Nᵀ (λ/s) N) δd = f + Nᵀ (μ (1 − g/c)² / s − λ (g − s)/s)
  *
- * s differs from g only of contacts that are closed at the beginning, until they have opened. A round goes a
- * part of the way, so that no gap loses more than CLOSES of itself; where that part is small κ grows, where
- * it is nearly the whole κ shrinks. A tick is as many rounds as there are straight ways from its beginning,
- * in which no two bodies overlap, and as the cubes and the work of a step permit. Its last round is
- * shortened to fit.
+ * s differs from g only of contacts that are closed at the beginning, until they have opened. A round
+ * goes a part of the way, so that no gap loses more than CLOSES of itself; where that part is small κ
+ * grows, where it is nearly the whole κ shrinks. A tick is as many rounds as there are straight ways
+ * from its beginning, in which no two bodies overlap, and as the cubes and the work of a step permit.
+ * Its last round is shortened to fit.
  *
- * The energy on the way falls, because μ does; a tick in which it would grow, as where closed contacts have to
- * open first, leaves bodies where they are, at half of μ. So the softness ends after so many ticks, and rest is
- * proved by the programmes of hard contacts alone.
+ * The energy on the way falls, because μ does; a tick in which it would grow, as where closed contacts
+ * have to open first, leaves bodies where they are, at half of μ. So the softness ends after so many
+ * ticks, and rest is proved by the programmes of hard contacts alone.
  */
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/scalar.h"
@@ -50,7 +50,8 @@ enum { AXES = 3, ROUNDS_MAX = 16, SHORTER_MAX = 6 };
  * steps of hard contacts at the end, because what gives way then does so at small gaps, in small moves. */
 #define BALANCED_FIRST 0.1
 #define BALANCED 3e-3
-/* Of the way: a round that went less says nothing of the balance; κ grows below LITTLE and shrinks above MUCH. */
+/* Of the way: a round that went less says nothing of the balance; κ grows below LITTLE and shrinks above
+ * MUCH. */
 #define HALF 0.5
 #define LITTLE 0.3
 #define MUCH 0.8
@@ -84,7 +85,7 @@ struct pile_soft {
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static uint32_t inside(const struct pile_soft *self, uint32_t slot)
+static uint32_t index_of_slot(const struct pile_soft *self, uint32_t slot)
 {
 	return slot == PILE_STATIC ? PILE_STATIC : self->group->place_of[slot];
 }
@@ -96,14 +97,14 @@ static const struct pile_row *row_of(const struct pile_soft *self, uint32_t r)
 }
 
 /* v of a less that of b. */
-static vec3 between(const struct pile_soft *self, uint32_t r, const vec3 *v)
+static vec3 way_across(const struct pile_soft *self, uint32_t r, const vec3 *v)
 {
 	const struct pile_row *row = row_of(self, r);
-	vec3 way = v[inside(self, row->a)];
-	return row->b == PILE_STATIC ? way : vec3_sub(way, v[inside(self, row->b)]);
+	vec3 way = v[index_of_slot(self, row->a)];
+	return row->b == PILE_STATIC ? way : vec3_sub(way, v[index_of_slot(self, row->b)]);
 }
 
-static bool allocate(struct pile_soft *self)
+static bool allocate_soft(struct pile_soft *self)
 {
 	struct pile_group *group = self->group;
 	vec3 **bodies[] = { &self->x, &self->dx, &self->kept };
@@ -127,7 +128,7 @@ static bool allocate(struct pile_soft *self)
 	       self->normal != NULL && self->links != NULL;
 }
 
-static void begin(struct pile_soft *self)
+static void begin_soft(struct pile_soft *self)
 {
 	struct pile_group *group = self->group;
 	const struct pile_body *bodies = group->pile->bodies;
@@ -172,13 +173,13 @@ static double gap_of(const struct pile_soft *self, uint32_t r, const vec3 *x, ve
 	double length;
 	*normal = row->normal;
 	if (self->apart[r] == 0)
-		return row->gap + vec3_dot(row->normal, between(self, r, x));
-	*normal = vec3_normalize_length(vec3_add(self->from[r], between(self, r, x)), &length);
+		return row->gap + vec3_dot(row->normal, way_across(self, r, x));
+	*normal = vec3_normalize_length(vec3_add(self->from[r], way_across(self, r, x)), &length);
 	return length - self->apart[r];
 }
 
 /* Normals and gaps where bodies are now, and which rows push. */
-static void look(struct pile_soft *self)
+static void look_at_rows(struct pile_soft *self)
 {
 	double least = LEAST * self->mean / self->group->scale;
 	self->link_count = 0;
@@ -197,9 +198,10 @@ static void look(struct pile_soft *self)
 		double push = push_of(self, r, self->s[r]);
 		self->price[r] =
 			known ? scalar_clamp(self->price[r], CENTRAL * push, push / CENTRAL) : push;
-		self->links[self->link_count++] = (struct pile_link){ .index = r,
-								      .a = inside(self, row->a),
-								      .b = inside(self, row->b) };
+		self->links[self->link_count++] =
+			(struct pile_link){ .index = r,
+					    .a = index_of_slot(self, row->a),
+					    .b = index_of_slot(self, row->b) };
 	}
 }
 
@@ -231,7 +233,7 @@ static void sum_forces(struct pile_soft *self, const double *price)
 }
 
 /* Finds what is left of the forces, and of what can be gained from here. */
-static void judge(struct pile_soft *self)
+static void judge_forces(struct pile_soft *self)
 {
 	struct pile_group *group = self->group;
 	double left = 0, all = 0, bound = 0;
@@ -296,7 +298,7 @@ static enum status find_step(struct pile_soft *self)
 	}
 	for (uint32_t l = 0; l < self->link_count; l++) {
 		uint32_t r = self->links[l].index;
-		double closing = vec3_dot(self->normal[r], between(self, r, self->dx));
+		double closing = vec3_dot(self->normal[r], way_across(self, r, self->dx));
 		self->ds[r] = closing + self->open[r] - self->s[r];
 		self->dprice[r] -= self->price[r] * (closing / self->s[r] + 1);
 	}
@@ -306,7 +308,7 @@ static enum status find_step(struct pile_soft *self)
 /* The part of the round's way at which the gap of a row has lost CLOSES of itself. */
 static double part_of_row(const struct pile_soft *self, uint32_t r, double most)
 {
-	vec3 way = between(self, r, self->dx);
+	vec3 way = way_across(self, r, self->dx);
 	if (self->s[r] > self->open[r])
 		return self->ds[r] < 0 ? scalar_min(most, CLOSES * self->s[r] / -self->ds[r])
 				       : most;
@@ -371,7 +373,7 @@ static double take_step(struct pile_soft *self, bool *ended)
 /* The place where a straight way comes nearest: the vector from b to a. */
 static vec3 nearest_of(const struct pile_soft *self, uint32_t r, const vec3 *x)
 {
-	vec3 way = between(self, r, x);
+	vec3 way = way_across(self, r, x);
 	double square = vec3_length_squared(way);
 	double part = square > 0 ? scalar_clamp(-vec3_dot(self->from[r], way) / square, 0, 1) : 0;
 	return vec3_mul_add(self->from[r], way, part);
@@ -394,8 +396,8 @@ static bool is_free(const struct pile_soft *self)
 	return true;
 }
 
-/* Keeps the places if the way to them is free; else shortens the last round until it is. Whether the tick goes
- * on. */
+/* Keeps the places if the way to them is free; else shortens the last round until it is. Whether the
+ * tick goes on. */
 static bool keep_places(struct pile_soft *self, double part)
 {
 	bool goes_on = true;
@@ -465,17 +467,17 @@ static enum status run_rounds(struct pile_soft *self)
 	struct arena *arena = &pile->step->dynamics->scratch;
 	double most = PILE_WHOLE_WORK * pile->work_max;
 	bool goes_on = true, ended = false;
-	look(self);
+	look_at_rows(self);
 	for (uint32_t round = 0; round < ROUNDS_MAX && goes_on && !ended; round++) {
 		struct arena_mark mark = arena_mark(arena);
-		judge(self);
+		judge_forces(self);
 		enum status status = find_step(self);
 		arena_rewind(arena, mark);
 		if (status != STATUS_OK)
 			return status;
 		double part = take_step(self, &ended);
 		group->pivots++;
-		look(self);
+		look_at_rows(self);
 		if (!self->opening)
 			goes_on = keep_places(self, part);
 		adapt(self, part);
@@ -491,11 +493,11 @@ enum status pile_solve_soft(struct pile_group *group)
 	struct pile_soft self = { .group = group, .bodies = group->slot_count };
 	double slope;
 	ASSERT(!group->relaxing && group->term_count == 0 && group->scale > 0);
-	if (!allocate(&self))
+	if (!allocate_soft(&self))
 		return STATUS_NO_MEMORY;
 	if (group->softness.damping == 0 && group->softness.level == 0)
 		group->softness.damping = DAMPING_ONE;
-	begin(&self);
+	begin_soft(&self);
 	set_mean(&self);
 	enum status status = run_rounds(&self);
 	if (status != STATUS_OK)

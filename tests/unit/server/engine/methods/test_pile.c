@@ -285,8 +285,8 @@ START_TEST(rest_is_proved_where_rounds_end)
 }
 END_TEST
 
-/* Where rounds end just above the limit of rest, only prices that are balanced by themselves prove it: without
- * them this heap, of some dozens of layouts, is looked at again and again at its place of rest. */
+/* Where rounds end just above the limit of rest, only prices that are balanced by themselves prove it:
+ * without them this heap, of some dozens of layouts, is looked at again and again at its place of rest. */
 START_TEST(prices_balanced_by_themselves_prove_rest)
 {
 	struct heap heap;
@@ -297,8 +297,8 @@ START_TEST(prices_balanced_by_themselves_prove_rest)
 }
 END_TEST
 
-/* Contacts that push before they touch bring a heap to rest as a whole: it ends lower than with hard contacts,
- * which creep where they first meet. */
+/* Contacts that push before they touch bring a heap to rest as a whole: it ends lower than with hard
+ * contacts, which creep where they first meet. */
 START_TEST(soft_contacts_settle_a_heap)
 {
 	double energy[2];
