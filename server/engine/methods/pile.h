@@ -24,7 +24,7 @@ enum { SMOOTH_HALVINGS = 7 };
 /* Times that the share of work of a group that waits with overlaps is doubled, and every so many ticks. */
 enum { WAIT_DOUBLINGS = 7, WAIT_TICKS = 32 };
 /* Halvings of what lets contacts push before they touch (pile_soft.c); so often halved, none does. */
-enum { PILE_SOFT_LEVELS = 16, PILE_DAMPING_MAX = 20 };
+enum { PILE_SOFT_LEVELS = 16, PILE_DAMPING_MAX = 21 };
 /* √3: half a diagonal of the cube of half width 1. */
 #define PILE_DIAGONAL 1.7320508075688772
 struct command;
@@ -60,7 +60,7 @@ struct pile_body {
 	uint8_t waits;	 /* times that its share of work was doubled, because its group waits */
 	struct pile_softness {
 		uint8_t level;	 /* halvings, up to PILE_SOFT_LEVELS */
-		uint8_t damping; /* of the rounds */
+		uint8_t damping; /* of the rounds; 0 at level 0: contacts were not soft yet */
 	} softness;
 	bool round; /* one sphere: it needs no gap */
 	bool bent;  /* it has a term */

@@ -26,6 +26,7 @@ struct pile_group {
 	bool interior;	     /* by the interior method (pile_interior.c) */
 	bool too_large;	     /* for that method and the work of a step */
 	bool waiting;	     /* the work of the step is used up: it goes on in the next */
+	double drop;	     /* J: what the step lowers the energy */
 	double scale;	     /* N: the largest force */
 	double bound;	     /* J: no permitted displacement lowers the energy by more */
 	double part;	     /* of their cubes: how far bodies with springs go in this round */
@@ -65,6 +66,10 @@ double pile_measure_of(const struct pile_group *group);
 /* Solves the programme of the rows taken by an interior method: fills in moves, forces and `bound`.
  * NO_MEMORY. */
 MUST_CHECK enum status pile_solve_interior(struct pile_group *group);
+/* *soft: contacts of the group push before they touch; sets its softness. NO_MEMORY. */
+MUST_CHECK enum status pile_is_soft(struct pile_group *group, bool *soft);
+/* After a step with hard contacts: lets contacts push from the next one on where it gained much. */
+void pile_begin_softness(const struct pile_group *group);
 /* Moves bodies towards rest with contacts that push before they touch (pile_soft.c): fills in moves and
  * forces, and sets the softness of the bodies. NO_MEMORY. */
 MUST_CHECK enum status pile_solve_soft(struct pile_group *group);

@@ -27,7 +27,8 @@
  *
  * The energy on the way falls, because μ does; a tick in which it would grow, as where closed contacts
  * have to open first, leaves bodies where they are, at half of μ. So the softness ends after so many
- * ticks, and rest is proved by the programmes of hard contacts alone.
+ * ticks, and rest is proved by the programmes of hard contacts alone. What touches already, as a heap
+ * that is woken, stays with hard contacts, until a step of them gains much.
  */
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/scalar.h"
@@ -57,8 +58,15 @@ enum { AXES = 3, ROUNDS_MAX = 16, SHORTER_MAX = 6 };
 #define MUCH 0.8
 /* Of force times radius: a tick that gains less is the last with its μ. */
 #define GAIN_LEAST 1e-7
+/* Zones of the heaps that are soft; fewer bodies come to rest as well with hard contacts. */
+enum { BODIES_MIN = 16 };
+/* Of the radius: bodies that are closer touch. A heap that rests, or is woken, stays as it is. */
+#define TOUCHING 1e-6
+/* Of force times radius: what a step with hard contacts gains at least where bodies fall, so that contacts
+ * may be soft again. */
+#define BEGINS 0.25
 /* κ = force / radius × DAMPING_BASE^(damping − DAMPING_ONE). */
-enum { DAMPING_ONE = 7 };
+enum { DAMPING_LEAST = 1, DAMPING_ONE = 8 };
 #define DAMPING_BASE 4.0
 
 struct pile_soft {
@@ -82,6 +90,11 @@ struct pile_soft {
 	double rest;   /* 1: the mean of the forces left, of the mean force */
 	bool opening;  /* closed contacts have not opened yet */
 };
+
+static bool is_fresh(const struct pile_softness *self)
+{
+	return self->level == 0 && self->damping == 0;
+}
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
@@ -455,7 +468,7 @@ static void adapt(struct pile_soft *self, double part)
 	}
 	if (part < LITTLE && soft->damping < PILE_DAMPING_MAX)
 		soft->damping++;
-	else if (part > MUCH && soft->damping > 0)
+	else if (part > MUCH && soft->damping > DAMPING_LEAST)
 		soft->damping--;
 }
 
@@ -495,7 +508,7 @@ enum status pile_solve_soft(struct pile_group *group)
 	ASSERT(!group->relaxing && group->term_count == 0 && group->scale > 0);
 	if (!allocate_soft(&self))
 		return STATUS_NO_MEMORY;
-	if (group->softness.damping == 0 && group->softness.level == 0)
+	if (is_fresh(&group->softness))
 		group->softness.damping = DAMPING_ONE;
 	begin_soft(&self);
 	set_mean(&self);
@@ -513,4 +526,83 @@ enum status pile_solve_soft(struct pile_group *group)
 		.residual = scalar_min(group->bound / measure, 1),
 	};
 	return STATUS_OK;
+}
+
+/* ---- when contacts are soft --------------------------------------------------------------------- */
+
+/* Whether contacts may be soft: of many spheres that forces alone move. */
+static bool can_be_soft(const struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	bool can = self->soft > 0 && self->conservative == 0 && self->pivots_max == 0 &&
+		   self->term_count == 0 && group->slot_count / BODIES_MIN >= self->zone_max;
+	for (uint32_t i = 0; can && i < group->slot_count; i++) {
+		const struct pile_body *body = &self->bodies[group->slots[i]];
+		can = body->round && body->size > 0;
+	}
+	for (uint32_t i = 0; can && i < group->row_count; i++)
+		can = !pile_overlaps(group, &self->rows[group->rows[i]]);
+	return can;
+}
+
+/* *fresh: there are bodies that were not soft before; *touch: more than half of them touch something.
+ * NO_MEMORY. */
+static enum status judge_fresh(const struct pile_group *group, bool *fresh, bool *touch)
+{
+	const struct pile *self = group->pile;
+	uint32_t count = self->step->body_count, all = 0, closed = 0;
+	struct arena *arena = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(arena);
+	bool *touches = PILE_ALLOCATE(group, bool, count);
+	if (touches == NULL)
+		return STATUS_NO_MEMORY;
+	memset(touches, 0, count * sizeof *touches);
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		const struct pile_row *row = &self->rows[group->rows[i]];
+		if (row->gap > TOUCHING * self->bodies[row->a].radius)
+			continue;
+		touches[row->a] = true;
+		if (row->b != PILE_STATIC)
+			touches[row->b] = true;
+	}
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		uint32_t slot = group->slots[i];
+		if (!is_fresh(&self->bodies[slot].softness))
+			continue;
+		all++;
+		closed += touches[slot];
+	}
+	arena_rewind(arena, mark);
+	*fresh = all > 0;
+	*touch = 2 * closed > all;
+	return STATUS_OK;
+}
+
+enum status pile_is_soft(struct pile_group *group, bool *soft)
+{
+	const struct pile *self = group->pile;
+	bool fresh = false, touch = false;
+	enum status status = STATUS_OK;
+	group->softness = (struct pile_softness){ 0 };
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		const struct pile_softness *its = &self->bodies[group->slots[i]].softness;
+		if (i == 0 || its->level > group->softness.level)
+			group->softness = *its;
+	}
+	*soft = can_be_soft(group) && group->softness.level < PILE_SOFT_LEVELS;
+	if (*soft)
+		status = judge_fresh(group, &fresh, &touch);
+	*soft = *soft && !(fresh && touch);
+	return status;
+}
+
+void pile_begin_softness(const struct pile_group *group)
+{
+	struct pile_softness softness = group->softness;
+	if (!(group->drop > BEGINS * pile_measure_of(group)) || !can_be_soft(group))
+		return;
+	if (softness.level == PILE_SOFT_LEVELS || is_fresh(&softness))
+		softness = (struct pile_softness){ .level = 0, .damping = DAMPING_ONE };
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		group->pile->bodies[group->slots[i]].softness = softness;
 }

@@ -705,6 +705,7 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	while (status == STATUS_OK && larger && !(drop > ZONES_LARGER * measure) &&
 	       (most = ZONES_GROW * most) <= group->slot_count / 2);
 	self->work_max = work_max;
+	group->drop = drop;
 	*gained = drop > (larger ? ZONES_END : ZONES_GAIN) * measure;
 	if (status == STATUS_OK && !*gained)
 		forget_zones(group);
@@ -831,32 +832,6 @@ static enum status solve_whole(struct pile_group *group, bool *ended)
 	return solve_programme(group);
 }
 
-/* The softness of a group is that of the body which is nearest to its end. */
-static void read_softness(struct pile_group *group)
-{
-	group->softness = (struct pile_softness){ 0 };
-	for (uint32_t i = 0; i < group->slot_count; i++) {
-		const struct pile_softness *soft = &group->pile->bodies[group->slots[i]].softness;
-		if (i == 0 || soft->level > group->softness.level)
-			group->softness = *soft;
-	}
-}
-
-/* Whether contacts of the group push before they touch. */
-static bool is_soft(const struct pile_group *group)
-{
-	const struct pile *self = group->pile;
-	if (!(self->soft > 0) || !group->large || self->conservative > 0 || self->pivots_max > 0 ||
-	    self->term_count > 0 || group->softness.level == PILE_SOFT_LEVELS)
-		return false;
-	for (uint32_t i = 0; i < group->slot_count; i++) {
-		const struct pile_body *body = &self->bodies[group->slots[i]];
-		if (!body->round || !(body->size > 0))
-			return false;
-	}
-	return true;
-}
-
 static enum status solve_softly(struct pile_group *group)
 {
 	struct pile *self = group->pile;
@@ -877,16 +852,13 @@ static enum status solve_softly(struct pile_group *group)
 	return STATUS_OK;
 }
 
-static enum status solve_group(struct pile_group *group)
+/* With hard contacts: in zones, and as a whole where these gain little. */
+static enum status solve_hard(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	bool net = is_net(group), ended = false;
-	read_softness(group);
-	group->whole = true;
 	group->large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
 		       !any_overlap(group);
-	if (is_soft(group))
-		return solve_softly(group);
 	enum status status = STATUS_OK;
 	if (group->large && !net && !has_basis_of_whole(group))
 		status = solve_in_zones(group, &ended);
@@ -894,7 +866,7 @@ static enum status solve_group(struct pile_group *group)
 		status = solve_whole(group, &ended);
 	if (status != STATUS_OK || ended)
 		return status;
-	double drop = end_programme(group);
+	double drop = group->drop = end_programme(group);
 	double most = group->term_count > 0 || group->interior ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * pile_measure_of(group);
@@ -910,6 +882,21 @@ static enum status solve_group(struct pile_group *group)
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
 	return STATUS_OK;
+}
+
+static enum status solve_group(struct pile_group *group)
+{
+	bool soft;
+	group->whole = true;
+	enum status status = pile_is_soft(group, &soft);
+	if (status != STATUS_OK)
+		return status;
+	if (soft)
+		return solve_softly(group);
+	status = solve_hard(group);
+	if (status == STATUS_OK)
+		pile_begin_softness(group);
+	return status;
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */

@@ -319,8 +319,8 @@ START_TEST(soft_contacts_settle_a_heap)
 }
 END_TEST
 
-/* Spheres that touch at the beginning, in columns that lean: contacts open where that lowers the energy, and
- * else the softness ends. */
+/* Spheres that touch at the beginning, in columns that lean: contacts are hard until a step gains much, then
+ * they open. */
 START_TEST(soft_contacts_open_where_spheres_touch)
 {
 	enum { WIDE = 4, HIGH = 5 };
@@ -335,6 +335,32 @@ START_TEST(soft_contacts_open_where_spheres_touch)
 	step_to_rest(&heap, 100);
 	ck_assert_uint_eq(world_stats(heap.world).fallbacks, 0);
 	expect_balance(&heap);
+	world_destroy(heap.world);
+}
+END_TEST
+
+static void switch_to(struct world *world, const char *method)
+{
+	struct command command = test_command(COMMAND_METHOD);
+	command.method.name = test_text(method);
+	test_do(world, &command);
+}
+
+/* A heap at rest that is woken stays where it is: contacts that are closed do not become soft. */
+START_TEST(a_soft_heap_that_is_woken_stays)
+{
+	struct heap heap;
+	vec3 at[BALLS_MAX];
+	fill_box(&heap, 4, check_seed());
+	smooth_set(heap.world, "pile.zone", 4);
+	step_to_rest(&heap, 100);
+	memcpy(at, heap.at, sizeof at);
+	switch_to(heap.world, "soft-step");
+	switch_to(heap.world, "pile");
+	ck_assert_uint_gt(world_stats(heap.world).awake, 0);
+	ck_assert_uint_le(step_to_rest(&heap, 2), 2);
+	for (uint32_t i = 0; i < heap.count; i++)
+		ck_assert(vec3_equal(at[i], heap.at[i]));
 	world_destroy(heap.world);
 }
 END_TEST
@@ -679,13 +705,6 @@ START_TEST(a_force_is_a_potential)
 }
 END_TEST
 
-static void switch_to(struct world *world, const char *method)
-{
-	struct command command = test_command(COMMAND_METHOD);
-	command.method.name = test_text(method);
-	test_do(world, &command);
-}
-
 /* Another method takes over at a boundary and finds the heap at rest; and back. */
 START_TEST(soft_step_takes_over_a_heap_at_rest)
 {
@@ -885,6 +904,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, prices_balanced_by_themselves_prove_rest);
 	tcase_add_loop_test(tcase, soft_contacts_settle_a_heap, 0, (int)check_cases(2));
 	tcase_add_test(tcase, soft_contacts_open_where_spheres_touch);
+	tcase_add_test(tcase, a_soft_heap_that_is_woken_stays);
 	tcase_add_test(tcase, a_soft_heap_that_is_saved_on_the_way_has_the_same_future);
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_test(tcase, a_limit_of_work_spreads_a_step_over_ticks);
