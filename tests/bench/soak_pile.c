@@ -275,12 +275,13 @@ static bool tell(const struct soak *self)
 	double balance = rest ? worst_balance(self) : 1;
 	printf("box of %u x %u x %u = %u spheres: %llu steps%s, here %u, mean %.0f ms, longest %.0f ms; "
 	       "energy %.6f J, growth %.1e J, overlap on the way %.1e m, at walls %.1e m, "
-	       "%u programmes waited, residual %.1e, balance %.1e of a weight\n",
+	       "%u programmes waited, %u rounds or pivots in the last step, residual %.1e, "
+	       "balance %.1e of a weight\n",
 	       self->wide, self->wide, self->high, self->count,
 	       (unsigned long long)world_info(self->world).tick, rest ? " to rest" : "",
 	       self->steps, self->total / MAX_OF(self->steps, 1u), self->longest, self->energy,
 	       self->growth, self->overlap, self->wall, self->waits,
-	       world_stats(self->world).residual, balance);
+	       world_stats(self->world).iterations, world_stats(self->world).residual, balance);
 	return self->growth <= 1e-9 * self->count && self->overlap <= 1e-9 && self->wall <= 1e-9 &&
 	       (!rest || balance <= 1e-6);
 }

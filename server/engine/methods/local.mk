@@ -26,12 +26,15 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile_convex.c \
 	server/engine/methods/pile_group.h \
 	server/engine/methods/pile_interior.c \
+	server/engine/methods/pile_matrix.c \
+	server/engine/methods/pile_matrix.h \
 	server/engine/methods/pile_obstacles.c \
 	server/engine/methods/pile_pairs.c \
 	server/engine/methods/pile_potential.c \
 	server/engine/methods/pile_programme.c \
 	server/engine/methods/pile_rows.c \
 	server/engine/methods/pile_solve.c \
+	server/engine/methods/pile_soft.c \
 	server/engine/methods/pile_spring.c \
 	server/engine/methods/pile_zones.c \
 	server/engine/methods/projection.c \

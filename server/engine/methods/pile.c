@@ -327,6 +327,7 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 		.reach = parameter[PARAMETER_PILE_REACH],
 		.conservative = parameter[PARAMETER_PILE_CONSERVATIVE],
 		.rest = parameter[PARAMETER_PILE_REST],
+		.soft = parameter[PARAMETER_PILE_SOFT],
 		.acceleration = parameter[PARAMETER_PILE_ACCELERATION],
 		.work_max = parameter[PARAMETER_PILE_WORK],
 	};

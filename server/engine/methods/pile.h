@@ -23,6 +23,8 @@
 enum { SMOOTH_HALVINGS = 7 };
 /* Times that the share of work of a group that waits with overlaps is doubled, and every so many ticks. */
 enum { WAIT_DOUBLINGS = 7, WAIT_TICKS = 32 };
+/* Halvings of what lets contacts push before they touch (pile_soft.c); so often halved, none does. */
+enum { PILE_SOFT_LEVELS = 16, PILE_DAMPING_MAX = 21 };
 /* √3: half a diagonal of the cube of half width 1. */
 #define PILE_DIAGONAL 1.7320508075688772
 struct command;
@@ -56,8 +58,12 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	uint8_t waits;	 /* times that its share of work was doubled, because its group waits */
-	bool round;	 /* one sphere: it needs no gap */
-	bool bent;	 /* it has a term */
+	struct pile_softness {
+		uint8_t level;	 /* halvings, up to PILE_SOFT_LEVELS */
+		uint8_t damping; /* of the rounds; 0 at level 0: contacts were not soft yet */
+	} softness;
+	bool round; /* one sphere: it needs no gap */
+	bool bent;  /* it has a term */
 	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
 };
@@ -128,6 +134,7 @@ struct pile_basis {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
 		uint8_t grown, halved, waits;
+		struct pile_softness softness;
 		bool whole, lifts;
 	} * columns; /* owned */
 	struct pile_row_place {
@@ -186,11 +193,12 @@ struct pile {
 	const struct pile_basis *before;
 	struct pile_room *room; /* borrowed, of the method's state */
 	enum pile_box box;
-	double reach;		  /* of the radius */
-	double conservative;	  /* price of displacement, of the largest force (papers P-08) */
-	double rest;		  /* a smaller part of force times radius is rest */
-	double acceleration;	  /* of the radius: what a step adds to `ahead` (papers P-07) */
-	uint32_t pivots_max;	  /* of a programme; 0: until it is solved (papers P-18) */
+	double reach;	     /* of the radius */
+	double conservative; /* price of displacement, of the largest force (papers P-08) */
+	double rest;	     /* a smaller part of force times radius is rest */
+	double soft;	     /* of the largest force times the mean radius; 0: contacts are hard */
+	double acceleration; /* of the radius: what a step adds to `ahead` (papers P-07) */
+	uint32_t pivots_max; /* of a programme; 0: until it is solved (papers P-18) */
 	double work_max, work;	  /* of all programmes of the step, of PILE_WORK; 0: no limit */
 	uint32_t zone_max;	  /* bodies of a zone */
 	vec3 axes[3];		  /* of the boxes */

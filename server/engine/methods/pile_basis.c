@@ -5,7 +5,8 @@
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part of the
  *          low one, u32 part of the high one, u8 place + 16 × place of what is left of its overlap), and, if
  *          one is above 0, bodies × (u8 grown,
- *          u8 halved + 8 × waits + 64 × lifts + 128 × whole)
+ *          u8 halved + 8 × waits + 64 × lifts + 128 × whole), and, if one is above 0, bodies ×
+ *          (u8 level, u8 damping of its softness), after the counts, which are then there too
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
  * in the next step. A block without these
@@ -23,6 +24,7 @@ enum {
 	COLUMN_BYTES = 4 + PILE_COLUMNS,
 	ROW_BYTES = 17,
 	COUNT_BYTES = 2,
+	SOFT_BYTES = 2,
 	SLACK_SHIFT = 4,
 	HALVED_END = 8,
 	LIFTS = 64,
@@ -108,6 +110,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 			.waits = self->bodies[slot].waits,
 			.whole = self->bodies[slot].whole,
 			.lifts = self->bodies[slot].lifts,
+			.softness = self->bodies[slot].softness,
 		};
 		memcpy(to->place, self->places[slot], sizeof to->place);
 	}
@@ -124,8 +127,18 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	return STATUS_OK;
 }
 
+static bool any_softness(const struct pile_basis *self)
+{
+	for (uint32_t i = 0; i < self->column_count; i++)
+		if (self->columns[i].softness.level > 0 || self->columns[i].softness.damping > 0)
+			return true;
+	return false;
+}
+
 static bool any_counts(const struct pile_basis *self)
 {
+	if (any_softness(self))
+		return true;
 	for (uint32_t i = 0; i < self->column_count; i++)
 		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
 		    self->columns[i].waits > 0 || self->columns[i].whole || self->columns[i].lifts)
@@ -139,7 +152,8 @@ uint32_t pile_basis_bytes(const struct pile_basis *self)
 	if (self->column_count == 0)
 		return 0;
 	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES +
-	       (any_counts(self) ? self->column_count * COUNT_BYTES : 0);
+	       (any_counts(self) ? self->column_count * COUNT_BYTES : 0) +
+	       (any_softness(self) ? self->column_count * SOFT_BYTES : 0);
 }
 
 void pile_basis_write(const struct pile_basis *self, uint8_t *block)
@@ -168,6 +182,10 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 			 (uint8_t)(column->halved | column->waits * HALVED_END |
 				   (column->lifts ? LIFTS : 0) | (column->whole ? WHOLE : 0)));
 	}
+	for (uint32_t i = 0; any_softness(self) && i < self->column_count; i++) {
+		write_u8(&out, self->columns[i].softness.level);
+		write_u8(&out, self->columns[i].softness.damping);
+	}
 }
 
 static enum status refuse_block(struct reason *why, const char *what)
@@ -184,6 +202,9 @@ static bool basis_is_valid(const struct pile_basis *self)
 		for (uint32_t k = 0; k < PILE_COLUMNS; k++)
 			if (self->columns[i].place[k] > LP_BETWEEN)
 				return false;
+		if (self->columns[i].softness.level > PILE_SOFT_LEVELS ||
+		    self->columns[i].softness.damping > PILE_DAMPING_MAX)
+			return false;
 	}
 	for (uint32_t i = 0; i < self->row_count; i++)
 		if (self->rows[i].place > LP_BETWEEN || self->rows[i].slack > LP_BETWEEN ||
@@ -203,7 +224,8 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		return refuse_block(why, "its head is cut");
 	uint32_t columns = read_u32(&in), rows = read_u32(&in);
 	uint64_t least = HEAD_BYTES + (uint64_t)columns * COLUMN_BYTES + (uint64_t)rows * ROW_BYTES;
-	bool counted = bytes == least + (uint64_t)columns * COUNT_BYTES;
+	bool soft = bytes == least + (uint64_t)columns * (COUNT_BYTES + SOFT_BYTES);
+	bool counted = soft || bytes == least + (uint64_t)columns * COUNT_BYTES;
 	if ((bytes != least && !counted) || columns == 0)
 		return refuse_block(why, "its length is wrong");
 	if (allocate_basis(out, columns, rows) != STATUS_OK)
@@ -230,7 +252,11 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		out->columns[i].lifts = (halved & LIFTS) != 0;
 		out->columns[i].whole = (halved & WHOLE) != 0;
 	}
-	if (basis_is_valid(out) && counted == any_counts(out))
+	for (uint32_t i = 0; soft && i < columns; i++) {
+		out->columns[i].softness.level = read_u8(&in);
+		out->columns[i].softness.damping = read_u8(&in);
+	}
+	if (basis_is_valid(out) && counted == any_counts(out) && soft == any_softness(out))
 		return STATUS_OK;
 	pile_basis_release(out);
 	return refuse_block(
@@ -276,6 +302,7 @@ void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_
 	out->waits = known ? self->columns[at].waits : 0;
 	out->whole = known && self->columns[at].whole;
 	out->lifts = known && self->columns[at].lifts;
+	out->softness = known ? self->columns[at].softness : (struct pile_softness){ 0 };
 }
 
 void pile_basis_recall(struct pile *self)

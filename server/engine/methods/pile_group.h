@@ -5,6 +5,9 @@
 
 #include "server/engine/methods/pile.h"
 
+/* Times `pile.work` that a programme with factors may take, because half of one is worth nothing. */
+#define PILE_WHOLE_WORK 12.0
+
 struct pile_group {
 	struct pile *pile;
 	const uint32_t *slots; /* ascending */
@@ -23,14 +26,16 @@ struct pile_group {
 	bool interior;	     /* by the interior method (pile_interior.c) */
 	bool too_large;	     /* for that method and the work of a step */
 	bool waiting;	     /* the work of the step is used up: it goes on in the next */
+	double drop;	     /* J: what the step lowers the energy */
 	double scale;	     /* N: the largest force */
 	double bound;	     /* J: no permitted displacement lowers the energy by more */
 	double part;	     /* of their cubes: how far bodies with springs go in this round */
 	double narrow;	     /* J: `bound` of the part before */
 	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
-	uint32_t budget; /* of pivots; 0: none */
-	uint8_t waits;	 /* doublings of its share of the work, at most WAIT_DOUBLINGS */
+	uint32_t budget;	       /* of pivots; 0: none */
+	struct pile_softness softness; /* in and out */
+	uint8_t waits; /* doublings of its share of the work, at most WAIT_DOUBLINGS */
 	struct solver_result result; /* of the last round */
 };
 
@@ -61,5 +66,12 @@ double pile_measure_of(const struct pile_group *group);
 /* Solves the programme of the rows taken by an interior method: fills in moves, forces and `bound`.
  * NO_MEMORY. */
 MUST_CHECK enum status pile_solve_interior(struct pile_group *group);
+/* *soft: contacts of the group push before they touch; sets its softness. NO_MEMORY. */
+MUST_CHECK enum status pile_is_soft(struct pile_group *group, bool *soft);
+/* After a step with hard contacts: lets contacts push from the next one on where it gained much. */
+void pile_begin_softness(const struct pile_group *group);
+/* Moves bodies towards rest with contacts that push before they touch (pile_soft.c): fills in moves and
+ * forces, and sets the softness of the bodies. NO_MEMORY. */
+MUST_CHECK enum status pile_solve_soft(struct pile_group *group);
 
 #endif

@@ -41,15 +41,13 @@
  * What goes wrong: rounding ends the descent of μ before. Then the best place found stands with its bound, as
  * a programme that was not solved.
  */
-#include "server/engine/linalg/chol_panel.h"
-#include "server/engine/linalg/order_amd.h"
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/methods/pile_group.h"
+#include "server/engine/methods/pile_matrix.h"
 
 #include <string.h>
 
-enum { AXES = 3, ROUNDS_MAX = 80, NONE = UINT32_MAX };
+enum { AXES = 3, ROUNDS_MAX = 80, NONE = PILE_STATIC };
 /* Half-spaces turn before so many rounds. Larger: more rounds of a step; smaller: more steps. */
 enum { TURN_ROUNDS = 12 };
 /* Rounds of which a step of the work must be capable. */
@@ -77,21 +75,9 @@ enum { ROUNDS_USUAL = 20 };
  * turns. */
 #define BALANCE_LEAST 1e-9
 enum { BALANCE_TURNS = 4 };
-/* Products of blocks in the time of the unit of `pile.work`. */
-#define PRODUCTS 20.0
-/* Times `pile.work` that a programme may take, because half of one is worth nothing; and times that again for
- * a first permitted place. Larger: longer steps of large heaps; smaller: heaps that stop above the place of
- * rest, because the simplex method hardly gets on with them. */
-#define WHOLE_WORK 12.0
+/* Times what a whole may take, for a first permitted place. Larger: longer steps of large heaps; smaller:
+ * heaps that stop above the place of rest, because the simplex method hardly gets on with them. */
 #define OVERTIME 2.0
-
-/* A row of the programme, or a term, with its two bodies as indices in the group, NONE for what does not
- * move in it, and the blocks of the factor. */
-struct pile_link {
-	uint32_t index; /* in the pile's rows or terms */
-	uint32_t a, b;
-	size_t aa, bb, ab;
-};
 
 struct pile_interior {
 	struct pile_group *group;
@@ -100,7 +86,7 @@ struct pile_interior {
 	struct pile_link *rows, *terms;
 	uint32_t *soon, soon_count; /* rows that may join soon; in the pattern */
 	/* By columns. */
-	double *low, *high, *x, *slope, *z_low, *z_high, *dx, *dz_low, *dz_high, *side, *root;
+	double *low, *high, *x, *slope, *z_low, *z_high, *dx, *dz_low, *dz_high, *side;
 	/* By rows. */
 	vec3 *normal; /* in the axes */
 	vec3 *from; /* m, in the axes: from b to a at the beginning of the step, where half-spaces turn */
@@ -108,7 +94,7 @@ struct pile_interior {
 	bool *turned;
 	double *gap, *s, *price, *ds, *dprice, *off;
 	/* The factor. */
-	struct chol_panel factor;
+	struct pile_matrix matrix;
 	bool turns;	      /* half-spaces may turn */
 	double mean;	      /* μ */
 	double least;	      /* m: what a row is open at least when it joins */
@@ -130,9 +116,9 @@ static double *columns_of(const struct pile_interior *self)
 
 static bool allocate_vectors(struct pile_interior *self)
 {
-	double **columns[] = { &self->low,     &self->high,   &self->x,	   &self->slope,
-			       &self->z_low,   &self->z_high, &self->dx,   &self->dz_low,
-			       &self->dz_high, &self->side,   &self->root, &self->best_x };
+	double **columns[] = { &self->low,     &self->high,   &self->x,		  &self->slope,
+			       &self->z_low,   &self->z_high, &self->dx,	  &self->dz_low,
+			       &self->dz_high, &self->side,   &self->matrix.root, &self->best_x };
 	double **rows[] = { &self->gap,	   &self->s,   &self->price,	 &self->ds,
 			    &self->dprice, &self->off, &self->best_price };
 	bool good = true;
@@ -251,24 +237,6 @@ static bool list_terms(struct pile_interior *self)
 
 /* ---- the pattern ------------------------------------------------------------------------------- */
 
-/* The neighbours of each body, each once. */
-struct pile_near {
-	uint32_t *start, *near; /* bodies + 1; 2 × links */
-};
-
-/* Links of the pattern: rows and terms of the programme, then rows that may join it soon. */
-static struct pile_link link_at(const struct pile_interior *self, uint32_t i)
-{
-	if (i < self->row_count)
-		return self->rows[i];
-	i -= self->row_count;
-	if (i < self->term_count)
-		return self->terms[i];
-	const struct pile_row *row = &self->group->pile->rows[self->soon[i - self->term_count]];
-	return (struct pile_link){ .a = inside(self->group, row->a),
-				   .b = inside(self->group, row->b) };
-}
-
 /* Rows that are not in the programme and close enough to join it in a later round. */
 static void list_soon(struct pile_interior *self)
 {
@@ -283,93 +251,29 @@ static void list_soon(struct pile_interior *self)
 	}
 }
 
-static bool list_neighbours(struct pile_interior *self, struct pile_near *out)
-{
-	struct pile_group *group = self->group;
-	uint32_t links = self->row_count + self->term_count + self->soon_count;
-	uint32_t n = self->bodies, count = 0;
-	uint32_t *first = PILE_ALLOCATE(group, uint32_t, n + 2);
-	uint32_t *all = PILE_ALLOCATE(group, uint32_t, 2 * (size_t)links);
-	uint32_t *seen = PILE_ALLOCATE(group, uint32_t, n);
-	out->start = PILE_ALLOCATE(group, uint32_t, n + 1);
-	out->near = PILE_ALLOCATE(group, uint32_t, 2 * (size_t)links);
-	if (first == NULL || all == NULL || seen == NULL || out->start == NULL || out->near == NULL)
-		return false;
-	memset(first, 0, (n + 2) * sizeof *first);
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < links; i++) {
-			const struct pile_link link = link_at(self, i);
-			if (link.a == NONE || link.b == NONE)
-				continue;
-			if (pass == 1) {
-				all[first[link.a + 1]] = link.b;
-				all[first[link.b + 1]] = link.a;
-			}
-			first[link.a + (pass == 0 ? 2 : 1)]++;
-			first[link.b + (pass == 0 ? 2 : 1)]++;
-		}
-		for (uint32_t k = 0; pass == 0 && k < n; k++)
-			first[k + 2] += first[k + 1];
-	}
-	memset(seen, 0xff, n * sizeof *seen);
-	for (uint32_t k = 0; k < n; k++) {
-		out->start[k] = count;
-		for (uint32_t p = first[k]; p < first[k + 1]; p++) {
-			if (seen[all[p]] == k)
-				continue;
-			seen[all[p]] = k;
-			out->near[count++] = all[p];
-		}
-	}
-	out->start[n] = count;
-	return true;
-}
-
-static size_t find_block(const struct pile_interior *self, uint32_t a, uint32_t b)
-{
-	if (a == NONE || b == NONE)
-		return CHOL_PANEL_NONE;
-	uint32_t i = self->factor.place[a], j = self->factor.place[b];
-	return chol_panel_find(&self->factor, MAX_OF(i, j), MIN_OF(i, j));
-}
-
-/* The blocks of `count` links. Whether the pattern has all of them. */
-static bool find_blocks(const struct pile_interior *self, struct pile_link *links, uint32_t count)
-{
-	bool all = true;
-	for (uint32_t i = 0; i < count && all; i++) {
-		struct pile_link *link = &links[i];
-		link->aa = find_block(self, link->a, link->a);
-		link->bb = find_block(self, link->b, link->b);
-		link->ab = find_block(self, link->a, link->b);
-		all = link->ab != CHOL_PANEL_NONE || link->a == NONE || link->b == NONE;
-	}
-	return all;
-}
-
 /* Orders the bodies and finds the pattern of the factor. NO_MEMORY. */
 static enum status make_pattern(struct pile_interior *self)
 {
 	struct pile_group *group = self->group;
-	uint32_t n = self->bodies;
-	struct pile_near near;
-	ASSERT(n > 0);
 	list_soon(self);
-	if (!list_neighbours(self, &near))
+	uint32_t count = self->row_count + self->term_count + self->soon_count;
+	struct pile_link *links = PILE_ALLOCATE(group, struct pile_link, count);
+	if (links == NULL)
 		return STATUS_NO_MEMORY;
-	size_t words = order_amd_words(n, near.start[n]);
-	uint32_t *work = PILE_ALLOCATE(group, uint32_t, words);
-	uint32_t *order = PILE_ALLOCATE(group, uint32_t, n);
-	if (work == NULL || order == NULL)
-		return STATUS_NO_MEMORY;
-	order_amd(n, near.start, near.near, order, work);
-	enum status status =
-		chol_panel_analyse(&self->factor, &group->pile->step->dynamics->scratch, n,
-				   near.start, near.near, order);
+	ASSERT(self->bodies > 0);
+	memcpy(links, self->rows, self->row_count * sizeof *links);
+	memcpy(links + self->row_count, self->terms, self->term_count * sizeof *links);
+	for (uint32_t i = 0; i < self->soon_count; i++) {
+		const struct pile_row *row = &group->pile->rows[self->soon[i]];
+		links[self->row_count + self->term_count + i] =
+			(struct pile_link){ .a = inside(group, row->a),
+					    .b = inside(group, row->b) };
+	}
+	enum status status = pile_matrix_analyse(&self->matrix, group, links, count);
 	if (status != STATUS_OK)
 		return status;
-	bool rows = find_blocks(self, self->rows, self->row_count);
-	bool terms = find_blocks(self, self->terms, self->term_count);
+	bool rows = pile_matrix_find(&self->matrix, self->rows, self->row_count);
+	bool terms = pile_matrix_find(&self->matrix, self->terms, self->term_count);
 	ASSERT(rows && terms);
 	return STATUS_OK;
 }
@@ -532,63 +436,28 @@ static void store_turned(const struct pile_interior *self)
 
 /* ---- a round ------------------------------------------------------------------------------------ */
 
-/* Adds m · root_i · root_j to block (i, j). The block of the lower triangle has the later row; m is
- * symmetric. */
-static void add_block(struct pile_interior *self, size_t block, uint32_t i, uint32_t j, mat3 m)
-{
-	double *to = self->factor.value + block;
-	if (self->factor.place[i] < self->factor.place[j]) {
-		uint32_t swap = i;
-		i = j;
-		j = swap;
-	}
-	ASSERT(i < self->bodies && j < self->bodies);
-	const double *p = &self->root[(size_t)i * AXES], *q = &self->root[(size_t)j * AXES];
-	for (uint32_t c = 0; c < AXES; c++)
-		for (uint32_t r = 0; r < AXES; r++)
-			to[c * CHOL_PANEL_TILE + r] += p[r] * q[c] * mat3_get(m, r, c);
-}
-
-static void add_link(struct pile_interior *self, const struct pile_link *link, mat3 m)
-{
-	if (link->aa != CHOL_PANEL_NONE)
-		add_block(self, link->aa, link->a, link->a, m);
-	if (link->bb != CHOL_PANEL_NONE)
-		add_block(self, link->bb, link->b, link->b, m);
-	if (link->ab != CHOL_PANEL_NONE)
-		add_block(self, link->ab, link->a, link->b, mat3_scale(m, -1));
-}
-
 static void factor_matrix(struct pile_interior *self)
 {
 	const struct pile *pile = self->group->pile;
 	for (uint32_t c = 0; c < self->columns; c++)
-		self->root[c] = 1 / scalar_sqrt(self->z_low[c] / (self->x[c] - self->low[c]) +
-						self->z_high[c] / (self->high[c] - self->x[c]));
-	chol_panel_identity(&self->factor);
+		self->matrix.root[c] =
+			1 / scalar_sqrt(self->z_low[c] / (self->x[c] - self->low[c]) +
+					self->z_high[c] / (self->high[c] - self->x[c]));
+	chol_panel_identity(&self->matrix.factor);
 	for (uint32_t r = 0; r < self->row_count; r++) {
 		double weight = self->price[r] / self->s[r];
-		add_link(self, &self->rows[r],
-			 mat3_scale(mat3_outer(self->normal[r], self->normal[r]), weight));
+		pile_matrix_add(&self->matrix, &self->rows[r],
+				mat3_scale(mat3_outer(self->normal[r], self->normal[r]), weight));
 	}
 	mat3 turn = mat3_rows(pile->axes[0], pile->axes[1], pile->axes[2]);
 	for (uint32_t t = 0; t < self->term_count; t++) {
 		const struct pile_term *term = &pile->terms[self->terms[t].index];
 		mat3 bend = pile_term_bend(pile, term, pile_term_way(pile, term));
 		bend = mat3_mul(mat3_mul(turn, bend), mat3_transpose(turn));
-		add_link(self, &self->terms[t], mat3_scale(bend, 1 / self->group->scale));
+		pile_matrix_add(&self->matrix, &self->terms[t],
+				mat3_scale(bend, 1 / self->group->scale));
 	}
-	chol_panel_factor(&self->factor);
-}
-
-/* side := A⁻¹ side. */
-static void solve_matrix(struct pile_interior *self)
-{
-	for (uint32_t c = 0; c < self->columns; c++)
-		self->side[c] *= self->root[c];
-	chol_panel_solve(&self->factor, self->side);
-	for (uint32_t c = 0; c < self->columns; c++)
-		self->side[c] *= self->root[c];
+	chol_panel_factor(&self->matrix.factor);
 }
 
 /* The step for a μ; second: with the products of the step before, which the linear equations leave out. */
@@ -611,7 +480,7 @@ static void find_step(struct pile_interior *self, double target, bool second)
 		self->dprice[r] = (aim - self->price[r] * self->off[r]) / self->s[r];
 		add_across(self, side, r, self->dprice[r]);
 	}
-	solve_matrix(self);
+	pile_matrix_solve(&self->matrix, self->side);
 	memcpy(self->dx, side, self->columns * sizeof *side);
 	for (uint32_t c = 0; c < self->columns; c++) {
 		double below = self->x[c] - self->low[c], above = self->high[c] - self->x[c];
@@ -691,12 +560,6 @@ static void run_round(struct pile_interior *self)
 
 /* ---- the programme ----------------------------------------------------------------------------- */
 
-/* What a round takes, of PILE_WORK. */
-static double work_of_round(const struct pile_interior *self)
-{
-	return (double)self->factor.products / PRODUCTS / PILE_WORK;
-}
-
 static bool is_permitted(const struct pile_interior *self)
 {
 	return self->violated <= PERMITTED;
@@ -730,17 +593,18 @@ static void balance_prices(struct pile_interior *self)
 	ASSERT(self->term_count == 0);
 	memcpy(weight, self->price, self->row_count * sizeof *weight);
 	for (uint32_t c = 0; c < self->columns; c++)
-		self->root[c] = 1 / scalar_sqrt(BALANCE_LEAST);
-	chol_panel_identity(&self->factor);
+		self->matrix.root[c] = 1 / scalar_sqrt(BALANCE_LEAST);
+	chol_panel_identity(&self->matrix.factor);
 	for (uint32_t r = 0; r < self->row_count; r++)
-		add_link(self, &self->rows[r],
-			 mat3_scale(mat3_outer(self->normal[r], self->normal[r]), weight[r]));
-	chol_panel_factor(&self->factor);
+		pile_matrix_add(
+			&self->matrix, &self->rows[r],
+			mat3_scale(mat3_outer(self->normal[r], self->normal[r]), weight[r]));
+	chol_panel_factor(&self->matrix.factor);
 	for (uint32_t turn = 0; turn < BALANCE_TURNS; turn++) {
 		memcpy(rest, self->slope, self->columns * sizeof *rest);
 		for (uint32_t r = 0; r < self->row_count; r++)
 			add_across(self, rest, r, -self->price[r]);
-		solve_matrix(self);
+		pile_matrix_solve(&self->matrix, self->side);
 		for (uint32_t r = 0; r < self->row_count; r++)
 			self->price[r] =
 				scalar_max(self->price[r] + weight[r] * across(self, r, rest), 0);
@@ -759,7 +623,7 @@ static void try_balance(struct pile_interior *self)
 		return;
 	memcpy(kept, self->price, self->row_count * sizeof *kept);
 	balance_prices(self);
-	self->group->pile->work += work_of_round(self);
+	self->group->pile->work += pile_matrix_work(&self->matrix);
 	judge(self);
 	if (proves_rest(self))
 		return;
@@ -907,16 +771,17 @@ static bool join_rows(struct pile_interior *self)
 {
 	uint32_t before = self->row_count;
 	take_near_rows(self);
-	return find_blocks(self, self->rows + before, self->row_count - before);
+	return pile_matrix_find(&self->matrix, self->rows + before, self->row_count - before);
 }
 
 /* Whether the next round would exceed the work of the step, or the numbers have ended. */
 static bool is_over(const struct pile_interior *self, uint32_t round)
 {
 	const struct pile *pile = self->group->pile;
-	double most = WHOLE_WORK * pile->work_max * (self->best_bound < LP_INFINITY ? 1 : OVERTIME);
+	double most =
+		PILE_WHOLE_WORK * pile->work_max * (self->best_bound < LP_INFINITY ? 1 : OVERTIME);
 	return round >= ROUNDS_MAX || !scalar_is_finite(self->bound) || !(self->mean > 0) ||
-	       (pile->work_max > 0 && pile->work + work_of_round(self) > most);
+	       (pile->work_max > 0 && pile->work + pile_matrix_work(&self->matrix) > most);
 }
 
 /* Tells where the programme stands before the next round, and keeps the best place. */
@@ -949,12 +814,13 @@ static enum status run_rounds(struct pile_interior *self)
 				return status;
 		}
 		group->too_large = round == 0 && pile->work_max > 0 &&
-				   work_of_round(self) * ROUNDS_USUAL > WHOLE_WORK * pile->work_max;
+				   pile_matrix_work(&self->matrix) * ROUNDS_USUAL >
+					   PILE_WHOLE_WORK * pile->work_max;
 		look(self, round);
 		if (group->too_large || is_enough(self) || is_over(self, round))
 			break;
 		run_round(self);
-		pile->work += work_of_round(self);
+		pile->work += pile_matrix_work(&self->matrix);
 		round++;
 	}
 	bool enough = is_enough(self);

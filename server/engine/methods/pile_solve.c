@@ -546,7 +546,7 @@ static enum status solve_rounds(struct pile_group *group)
 	return STATUS_OK;
 }
 
-static enum status solve_programme(struct pile_group *group)
+static enum status begin_programme(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	group->base = PILE_ALLOCATE(group, vec3, group->slot_count);
@@ -556,10 +556,15 @@ static enum status solve_programme(struct pile_group *group)
 		group->place_of[group->slots[i]] = i;
 		group->base[i] = self->moves[group->slots[i]];
 	}
-	enum status status = begin_group(group);
+	return begin_group(group);
+}
+
+static enum status solve_programme(struct pile_group *group)
+{
+	enum status status = begin_programme(group);
 	if (status != STATUS_OK)
 		return status;
-	group->budget = group->relaxing ? 0 : self->pivots_max;
+	group->budget = group->relaxing ? 0 : group->pile->pivots_max;
 	if (group->slacks > OVERLAPS_MAX) {
 		pile_stop_bodies(group);
 		group->result.status = SOLVER_LIMIT;
@@ -700,6 +705,7 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	while (status == STATUS_OK && larger && !(drop > ZONES_LARGER * measure) &&
 	       (most = ZONES_GROW * most) <= group->slot_count / 2);
 	self->work_max = work_max;
+	group->drop = drop;
 	*gained = drop > (larger ? ZONES_END : ZONES_GAIN) * measure;
 	if (status == STATUS_OK && !*gained)
 		forget_zones(group);
@@ -826,11 +832,31 @@ static enum status solve_whole(struct pile_group *group, bool *ended)
 	return solve_programme(group);
 }
 
-static enum status solve_group(struct pile_group *group)
+static enum status solve_softly(struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	struct arena *arena = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(arena);
+	enum status status = begin_programme(group);
+	if (status == STATUS_OK)
+		status = pile_solve_soft(group);
+	if (status != STATUS_OK)
+		return status;
+	(void)end_programme(group);
+	arena_rewind(arena, mark);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].softness = group->softness;
+	mark_whole(group, group->softness.level == PILE_SOFT_LEVELS);
+	choose_way_out(group);
+	mark_waits(group);
+	return STATUS_OK;
+}
+
+/* With hard contacts: in zones, and as a whole where these gain little. */
+static enum status solve_hard(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	bool net = is_net(group), ended = false;
-	group->whole = true;
 	group->large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
 		       !any_overlap(group);
 	enum status status = STATUS_OK;
@@ -840,7 +866,7 @@ static enum status solve_group(struct pile_group *group)
 		status = solve_whole(group, &ended);
 	if (status != STATUS_OK || ended)
 		return status;
-	double drop = end_programme(group);
+	double drop = group->drop = end_programme(group);
 	double most = group->term_count > 0 || group->interior ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * pile_measure_of(group);
@@ -856,6 +882,21 @@ static enum status solve_group(struct pile_group *group)
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
 	return STATUS_OK;
+}
+
+static enum status solve_group(struct pile_group *group)
+{
+	bool soft;
+	group->whole = true;
+	enum status status = pile_is_soft(group, &soft);
+	if (status != STATUS_OK)
+		return status;
+	if (soft)
+		return solve_softly(group);
+	status = solve_hard(group);
+	if (status == STATUS_OK)
+		pile_begin_softness(group);
+	return status;
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */
