@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+enum { AHEAD = 3 }; /* joints by which reading is ahead of work */
+
 /* ---- motors -------------------------------------------------------------------------------- */
 
 struct motor_target {
@@ -517,6 +519,7 @@ void step_joints_store(struct step *self, const struct step_joints *all,
 	for (uint32_t i = 0; i < count; i++) {
 		struct joint *joint = stored_joint(all, i);
 		uint32_t row = joint->row;
+		joint_prefetch(stored_joint(all, MIN_OF(i + AHEAD, count - 1)));
 		joint->a = motion_of(dynamics, joint_body(tables, row, 0));
 		joint->b = motion_of(dynamics, joint_body(tables, row, 1));
 		store_result(self, joint, &results[i]);

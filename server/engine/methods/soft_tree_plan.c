@@ -500,8 +500,8 @@ static void fill_body(const struct soft_step *self, struct soft_tree_link *link)
 	link->spin_keep = angular.keep;
 	link->damped = linear.keep != 1 || angular.keep != 1;
 	link->force = vec3_scale(start->acceleration.linear, link->mass * linear.gain);
-	vec3 torque =
-		integrate_tensor_at(link->inertia, link->rotation, start->acceleration.angular);
+	vec3 torque = integrate_tensor_at(sym3_load(table->inertia[body]), table->rotation[body],
+					  start->acceleration.angular);
 	link->torque = vec3_scale(torque, angular.gain);
 }
 
@@ -594,6 +594,7 @@ static void grow_tree(struct tree_choice *c, struct soft_tree *tree, uint32_t ro
 			uint32_t j = c->joints[k];
 			if (c->taken[j])
 				continue;
+			joint_prefetch(&c->list->joints[j]);
 			stack[2 * depth] = j;
 			stack[2 * depth + 1] = at;
 			depth++;
