@@ -84,6 +84,12 @@ static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, 
 		      struct joint_axis *out)
 {
 	const struct joint_table *table = &tables->joint;
+	/* Of an axis that its type defines nothing else is read. */
+	if (!joint_axis_kind((enum joint_type)table->type[row], axis).settable) {
+		*out = (struct joint_axis){ .mode = table->mode[row][axis],
+					    .lower = table->lower[row][axis] };
+		return;
+	}
 	*out = (struct joint_axis){
 		.mode = table->mode[row][axis],
 		.spring = table->spring[row][axis],

@@ -68,9 +68,10 @@ struct soft_tree_link {
 	struct tree_inertia own, all; /* all: with what hangs on it, less what its axes give way */
 	struct spatial velocity, momentum;
 	struct spatial before;	/* velocity as a sub-step begins */
+	/* Of the last solution at a sub-step's start: */
 	struct spatial turning; /* half a sub-step's change by its own motion */
 	struct spatial bias;	/* c */
-	struct spatial given;	/* N s, N m s: by forces, in a sub-step */
+	struct spatial given;	/* N s, N m s: by forces */
 	struct spatial pushed;	/* by contacts, in a pass */
 	struct spatial lacking; /* change of momentum less forces and contacts: what joints gave */
 	struct spatial load;	/* of its joint on it over the step; about b's anchor */
@@ -137,7 +138,8 @@ struct tree_kernels {
 	void (*factor)(const struct soft_trees *all, const struct link_group *group);
 	void (*up)(const struct soft_trees *all, const struct link_group *group,
 		   enum tree_pass pass);
-	void (*down)(const struct soft_trees *all, const struct link_group *group);
+	void (*down)(const struct soft_trees *all, const struct link_group *group,
+		     enum tree_pass pass);
 	void (*before)(const struct soft_trees *all, const struct link_group *group,
 		       enum tree_pass pass);
 	void (*after)(const struct soft_trees *all, const struct link_group *group,
