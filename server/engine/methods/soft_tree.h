@@ -159,6 +159,11 @@ struct tree_way {
 	bool meets; /* both ways are one from here on */
 };
 
+/* Axes of a way whose changes follow each other. */
+struct tree_stretch {
+	uint32_t first, count;
+};
+
 struct tree_row {
 	struct spatial on[2]; /* J on links a, b */
 	double *g;	 /* by axis of the way: sᵀ f / √mass; room for whole groups of four */
@@ -178,7 +183,7 @@ struct tree_manifold {
 	uint32_t partner[2]; /* TREE_NONE: none */
 	uint32_t number[2];  /* of soft bodies */
 	uint32_t way_first, way_count;
-	double *change; /* by axis of the way: soft_trees.change while rows of it are solved */
+	uint32_t stretch_count; /* from way_first on */
 	struct tree_row rows[TREE_ROWS_MAX]; /* points, two tangents, twist */
 	double leave[MANIFOLD_POINTS_MAX];   /* m/s: at which a point bounces */
 	double coupling;		     /* of the tangents */
@@ -214,9 +219,10 @@ struct soft_trees {
 	struct soft_tree_link *links;
 	struct tree_axis *axes;
 	struct tree_part *parts;
-	double *change; /* by axis: √mass q' by impulses of contacts in a pass */
+	double *change; /* soft_tree_change: √mass q' by impulses of contacts in a pass */
 	struct tree_manifold *manifolds;
 	struct tree_way *ways;
+	struct tree_stretch *stretches; /* a manifold's begin where its way does */
 	double *entries; /* of rows */
 	struct tree_partner *partners;
 	struct soft_island *islands;
@@ -235,6 +241,12 @@ struct soft_trees {
 	uint32_t *island_of;		   /* by tree */
 	double h, bias_rate;
 };
+
+/* Ways go from high numbers of axes to low ones, and changes with them. */
+static inline uint32_t soft_tree_change(const struct soft_trees *trees, uint32_t axis)
+{
+	return trees->axis_count - 1 - axis;
+}
 
 /* soft_tree_plan.c. Takes the joints of trees out of the list. NO_MEMORY. */
 MUST_CHECK enum status soft_trees_choose(struct soft_step *self, struct step_joints *list,
