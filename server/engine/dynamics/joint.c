@@ -897,8 +897,7 @@ static void locked_gaps(const struct joint_at *at, const struct joint_layout *la
 		if (layout->fold[k] == 0)
 			out[k] = angles[k] - layout->at[3 + k];
 		if (layout->fold[k] == 2)
-			out[k] = joint_turn_square(&at->turn,
-						   (enum joint_counting)layout->counting)
+			out[k] = joint_turn_square(&at->turn, (enum joint_counting)layout->counting)
 					 .value;
 	}
 	if (layout->counting == JOINT_COUNTS_SWING)
@@ -934,8 +933,9 @@ double joint_end(const struct joint *self, const struct body_motion *a, const st
 		locked_gaps(&at, layout, angles, gaps);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		if (layout->locked >> axis & 1) {
-			double off = axis < 3 ? linear_coordinate(&at, axis).value - layout->at[axis]
-					      : gaps[axis - 3];
+			double off = axis < 3
+					     ? linear_coordinate(&at, axis).value - layout->at[axis]
+					     : gaps[axis - 3];
 			off = scalar_abs(off);
 			double fold = axis < 3 ? 0 : layout->fold[axis - 3];
 			if (fold > 0 && off > worst) /* an arctangent is less */

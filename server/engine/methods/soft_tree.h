@@ -67,7 +67,7 @@ struct tree_axis {
 struct soft_tree_link {
 	struct tree_inertia own, all; /* all: with what hangs on it, less what its axes give way */
 	struct spatial velocity, momentum;
-	struct spatial before;	/* velocity as a sub-step begins */
+	struct spatial before; /* velocity as a sub-step begins */
 	/* Of the last solution at a sub-step's start: */
 	struct spatial turning; /* half a sub-step's change by its own motion */
 	struct spatial bias;	/* c */
@@ -183,7 +183,7 @@ struct tree_manifold {
 	uint32_t partner[2]; /* TREE_NONE: none */
 	uint32_t number[2];  /* of soft bodies */
 	uint32_t way_first, way_count;
-	uint32_t stretch_count; /* from way_first on */
+	uint32_t stretch_count;		     /* from way_first on */
 	struct tree_row rows[TREE_ROWS_MAX]; /* points, two tangents, twist */
 	double leave[MANIFOLD_POINTS_MAX];   /* m/s: at which a point bounces */
 	double coupling;		     /* of the tangents */
@@ -223,7 +223,7 @@ struct soft_trees {
 	struct tree_manifold *manifolds;
 	struct tree_way *ways;
 	struct tree_stretch *stretches; /* a manifold's begin where its way does */
-	double *entries; /* of rows */
+	double *entries;		/* of rows */
 	struct tree_partner *partners;
 	struct soft_island *islands;
 	const struct tree_kernels *wide; /* of groups of more than one link */

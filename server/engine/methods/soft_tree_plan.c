@@ -859,9 +859,8 @@ static void list_stretches(const struct soft_trees *all, struct tree_manifold *o
 	struct tree_stretch *to = &all->stretches[of->way_first];
 	for (uint32_t k = 0; k < of->way_count; k++) {
 		if (k == 0 || way[k].axis + 1 != way[k - 1].axis)
-			to[of->stretch_count++] = (struct tree_stretch){
-				soft_tree_change(all, way[k].axis), 0
-			};
+			to[of->stretch_count++] =
+				(struct tree_stretch){ soft_tree_change(all, way[k].axis), 0 };
 		to[of->stretch_count - 1].count++;
 	}
 }

@@ -431,8 +431,8 @@ void soft_tree_contacts(struct soft_step *self, struct soft_island *island, bool
 		load_partner(self, &all->partners[i]);
 	for (uint32_t t = island->tree_first; t < island->tree_last; t++) {
 		const struct soft_tree *tree = &all->trees[t];
-		double *change = &all->change[soft_tree_change(
-			all, tree->axis_first + tree->axis_count - 1)];
+		double *change = &all->change[soft_tree_change(all, tree->axis_first +
+									    tree->axis_count - 1)];
 		for (uint32_t k = 0; k < tree->axis_count; k++)
 			change[k] = 0;
 		for (uint32_t k = 0; k < tree->count; k++)
