@@ -164,17 +164,6 @@ struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
 
 /* ---- turning ------------------------------------------------------------------------------- */
 
-/* Inline, as all of a turn: a call passes rotations by memory, and their copies wait for it. */
-ALWAYS_INLINE vec3 tensor_at(sym3 tensor, quat q, vec3 v)
-{
-	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
-}
-
-vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
-{
-	return tensor_at(tensor, q, v);
-}
-
 /* A rotation of a body and its spin there, I⁻¹ L. */
 struct turned {
 	quat q;
@@ -183,7 +172,7 @@ struct turned {
 
 ALWAYS_INLINE struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
 {
-	return (struct turned){ q, tensor_at(inertia_inv, q, momentum) };
+	return (struct turned){ q, integrate_tensor_at(inertia_inv, q, momentum) };
 }
 
 /* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
@@ -212,7 +201,7 @@ ALWAYS_INLINE struct turned turn_midpoint(struct turned from, sym3 inertia_inv, 
 					  double energy, double time)
 {
 	quat middle = quat_integrate(from.q, from.spin, 0.5 * time);
-	quat q = quat_integrate(from.q, tensor_at(inertia_inv, middle, momentum), time);
+	quat q = quat_integrate(from.q, integrate_tensor_at(inertia_inv, middle, momentum), time);
 	return restore_energy(quat_normalize(q), inertia_inv, momentum, energy);
 }
 

@@ -6,6 +6,7 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_INTEGRATE_H
 #define CAIRN_ENGINE_DYNAMICS_INTEGRATE_H
 
+#include "server/base/inline.h"
 #include "server/engine/dynamics/dynamics.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/row.h"
@@ -67,8 +68,12 @@ struct body_motion integrate_free_at(const struct dynamics *self, uint32_t body,
 /* The rotation `q` after `time` s without torque at angular momentum L (kg m²/s, world axes); the inverse
  * inertia in body axes. Keeps ½ L·I(q)⁻¹L to rounding, unless it turns by more than INTEGRATE_TURN_MAX. */
 quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time);
-/* A tensor of body axes at a rotation, applied to a world vector. */
-vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v);
+/* A tensor of body axes at a rotation, applied to a world vector. Inline: a call passes rotations by
+ * memory, and loads of two numbers that were just stored one by one wait for all stores before them. */
+ALWAYS_INLINE vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
+{
+	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
+}
 
 /* The velocity after dt, without torque-free precession, which integrate_motion adds. */
 struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,

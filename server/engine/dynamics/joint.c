@@ -885,6 +885,36 @@ static double passed_limit(const struct joint_at *at, const struct joint_layout 
 	return -part_gap(data, part, value);
 }
 
+/* The gaps of locked angles, as their rows have them. */
+static void locked_gaps(const struct joint_at *at, const struct joint_layout *layout,
+			const double angles[3], double out[3])
+{
+	uint32_t together = 0, alone = 0;
+	ASSERT(layout->locked != 0);
+	for (uint32_t k = 0; k < 3; k++) {
+		together += layout->fold[k] == 4;
+		alone = layout->fold[k] == 4 ? alone : k;
+		if (layout->fold[k] == 0)
+			out[k] = angles[k] - layout->at[3 + k];
+		if (layout->fold[k] == 2)
+			out[k] = joint_turn_square(&at->turn, (enum joint_counting)layout->counting)
+					 .value;
+	}
+	if (layout->counting == JOINT_COUNTS_SWING)
+		out[0] = twist_coordinate(at, joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0),
+					  layout->at[3])
+				 .value -
+			 layout->at[3];
+	if (together == 3)
+		joint_turn_weld_values(&at->turn, out);
+	if (together == 2) {
+		double lean[2];
+		joint_turn_lean_values(&at->turn, alone, lean);
+		out[(alone + 1) % 3] = lean[0];
+		out[(alone + 2) % 3] = lean[1];
+	}
+}
+
 double joint_end(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
 		 double least, double angles[3])
 {
@@ -892,20 +922,21 @@ double joint_end(const struct joint *self, const struct body_motion *a, const st
 	struct joint_layout found;
 	struct joint_at at;
 	const struct joint_layout *layout = layout_of(self, &found);
-	struct measured_row rows[JOINT_AXES], *row = rows;
-	struct joint_writer to = { CONSTRAINT_POSITION, rows };
-	double worst = least;
+	double worst = least, gaps[3];
 	at.joint = self;
 	at.a = a;
 	at.b = b;
 	find_anchors(&at, CONSTRAINT_POSITION);
 	find_turn(&at, CONSTRAINT_POSITION);
 	find_angles(&at, layout, angles);
-	if (layout->locked != 0)
-		add_locked_rows(&at, layout, &to);
+	if (layout->locked >> 3 != 0)
+		locked_gaps(&at, layout, angles, gaps);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		if (layout->locked >> axis & 1) {
-			double off = scalar_abs(row++->gap);
+			double off = axis < 3
+					     ? linear_coordinate(&at, axis).value - layout->at[axis]
+					     : gaps[axis - 3];
+			off = scalar_abs(off);
 			double fold = axis < 3 ? 0 : layout->fold[axis - 3];
 			if (fold > 0 && off > worst) /* an arctangent is less */
 				off = fold * trig_atan(off / fold);

@@ -32,6 +32,7 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_JOINT_H
 #define CAIRN_ENGINE_DYNAMICS_JOINT_H
 
+#include "server/base/prefetch.h"
 #include "server/engine/dynamics/constraint.h"
 #include "server/engine/dynamics/mass_operator.h"
 
@@ -102,15 +103,21 @@ struct joint {
 		layout; /* of joint_know_layout; the axes do not change after it, but targets */
 	/* m, from the mass centre in body axes; for the world: world axes, from the origin. */
 	vec3 point_a, point_b;
-	quat frame_a, frame_b; /* the joint's axes to the body's */
-	struct joint_axis axes[JOINT_AXES];
+	quat frame_a, frame_b;	 /* the joint's axes to the body's */
 	double angle[3];	 /* rad, coordinates 3 … 5 after the last step */
 	struct body_motion a, b; /* motions of the bodies; of the world: zero and the identity */
-	double multiplier[JOINT_PLACES]; /* N·s, N·m·s: of the last tick */
-	uint32_t row;			 /* of the joint table */
+	uint32_t row;		 /* of the joint table */
 	const struct gear
 		*gear; /* not NULL: no joint but a gear (gear.h), whose row is its follower's */
+	struct joint_axis axes[JOINT_AXES];
+	double multiplier[JOINT_PLACES]; /* N·s, N·m·s: of the last tick */
 };
+
+/* Loads what all readers of a joint need: all but its axes and multipliers. */
+static inline void joint_prefetch(const struct joint *self)
+{
+	prefetch(self, offsetof(struct joint, axes));
+}
 
 /* The rules of a type for an axis: its initial mode, and what commands may change. */
 struct joint_axis_kind {

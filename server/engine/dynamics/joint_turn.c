@@ -229,6 +229,13 @@ void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
 		out[k].bend = 2 * vec3_get(bend, k) + vec3_dot(out[k].rate, self->spin_rate);
 }
 
+void joint_turn_weld_values(const struct joint_turn *self, double out[3])
+{
+	vec3 s = vec3_scale(quat_vector(self->turn), 1 / (1 + self->turn.w));
+	for (uint32_t k = 0; k < 3; k++)
+		out[k] = 4 * vec3_get(s, k);
+}
+
 /* The component of an axis of b along axes[0] of a, its gradient along the other two (it is 0 along
  * axes[0]), its rate and bend. */
 struct cosine {
@@ -298,6 +305,23 @@ void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_
 	for (uint32_t k = 0; k < 2; k++)
 		out[k].bend = s * p[k].bend + 2 * slope * c.rate * p[k].rate +
 			      (slope * c.bend + curve * c.rate * c.rate) * sines[k];
+}
+
+/* The same terms as in joint_turn_lean. */
+void joint_turn_lean_values(const struct joint_turn *self, uint32_t axis, double out[2])
+{
+	ASSERT(axis < 3);
+	const uint32_t axes[3] = { axis, (axis + 1) % 3, (axis + 2) % 3 };
+	double along = vec3_get(axis_of(&self->axes, axis), axis);
+	double sines[2] = { vec3_get(axis_of(&self->axes, axes[2]), axis),
+			    -vec3_get(axis_of(&self->axes, axes[1]), axis) };
+	double sine2 = sines[0] * sines[0] + sines[1] * sines[1];
+	double h = scalar_sqrt(along < 0 ? 0.5 * sine2 / (1 - along) : 0.5 * (1 + along));
+	struct joint_angle opposite[2];
+	if (h < OPPOSITE)
+		lean_opposite(self, axes, sines, opposite);
+	for (uint32_t k = 0; k < 2; k++)
+		out[k] = h < OPPOSITE ? opposite[k].value : 2 * (1 / (h + h * h)) * sines[k];
 }
 
 struct joint_angle joint_turn_square(const struct joint_turn *self, enum joint_counting counting)

@@ -67,6 +67,9 @@ void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3]);
 /* For axis 0 … 2 of a and the same of b: 4 tan(θ/4) times the axis of the turn from one to the
  * other, along b's two other axes in cyclic order. */
 void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_angle out[2]);
+/* Their values alone. */
+void joint_turn_weld_values(const struct joint_turn *self, double out[3]);
+void joint_turn_lean_values(const struct joint_turn *self, uint32_t axis, double out[2]);
 /* 2 tan(θ/2) of the middle angle θ of an order; not for JOINT_COUNTS_SWING. */
 struct joint_angle joint_turn_square(const struct joint_turn *self, enum joint_counting counting);
 

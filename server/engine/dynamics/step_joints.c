@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+enum { AHEAD = 3 }; /* joints by which reading is ahead of work */
+
 /* ---- motors -------------------------------------------------------------------------------- */
 
 struct motor_target {
@@ -82,6 +84,12 @@ static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, 
 		      struct joint_axis *out)
 {
 	const struct joint_table *table = &tables->joint;
+	/* Of an axis that its type defines nothing else is read. */
+	if (!joint_axis_kind((enum joint_type)table->type[row], axis).settable) {
+		*out = (struct joint_axis){ .mode = table->mode[row][axis],
+					    .lower = table->lower[row][axis] };
+		return;
+	}
 	*out = (struct joint_axis){
 		.mode = table->mode[row][axis],
 		.spring = table->spring[row][axis],
@@ -517,6 +525,7 @@ void step_joints_store(struct step *self, const struct step_joints *all,
 	for (uint32_t i = 0; i < count; i++) {
 		struct joint *joint = stored_joint(all, i);
 		uint32_t row = joint->row;
+		joint_prefetch(stored_joint(all, MIN_OF(i + AHEAD, count - 1)));
 		joint->a = motion_of(dynamics, joint_body(tables, row, 0));
 		joint->b = motion_of(dynamics, joint_body(tables, row, 1));
 		store_result(self, joint, &results[i]);

@@ -160,7 +160,7 @@ void soft_tree_solve(struct soft_step *self, const struct tree_run *run, enum tr
 	for (uint32_t t = soft_tree_first(all, run); t < soft_tree_last(all, run); t++)
 		set_under(self, &all->trees[t]);
 	for (uint32_t g = run->group_first; g < run->group_last; g++)
-		kernels_of(all, &all->groups[g])->down(all, &all->groups[g]);
+		kernels_of(all, &all->groups[g])->down(all, &all->groups[g], pass);
 }
 
 /* ---- a sub-step ------------------------------------------------------------------------------------- */

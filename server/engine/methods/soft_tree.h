@@ -67,10 +67,11 @@ struct tree_axis {
 struct soft_tree_link {
 	struct tree_inertia own, all; /* all: with what hangs on it, less what its axes give way */
 	struct spatial velocity, momentum;
-	struct spatial before;	/* velocity as a sub-step begins */
+	struct spatial before; /* velocity as a sub-step begins */
+	/* Of the last solution at a sub-step's start: */
 	struct spatial turning; /* half a sub-step's change by its own motion */
 	struct spatial bias;	/* c */
-	struct spatial given;	/* N s, N m s: by forces, in a sub-step */
+	struct spatial given;	/* N s, N m s: by forces */
 	struct spatial pushed;	/* by contacts, in a pass */
 	struct spatial lacking; /* change of momentum less forces and contacts: what joints gave */
 	struct spatial load;	/* of its joint on it over the step; about b's anchor */
@@ -137,7 +138,8 @@ struct tree_kernels {
 	void (*factor)(const struct soft_trees *all, const struct link_group *group);
 	void (*up)(const struct soft_trees *all, const struct link_group *group,
 		   enum tree_pass pass);
-	void (*down)(const struct soft_trees *all, const struct link_group *group);
+	void (*down)(const struct soft_trees *all, const struct link_group *group,
+		     enum tree_pass pass);
 	void (*before)(const struct soft_trees *all, const struct link_group *group,
 		       enum tree_pass pass);
 	void (*after)(const struct soft_trees *all, const struct link_group *group,
@@ -155,6 +157,11 @@ struct tree_way {
 	uint32_t axis;
 	uint8_t side;
 	bool meets; /* both ways are one from here on */
+};
+
+/* Axes of a way whose changes follow each other. */
+struct tree_stretch {
+	uint32_t first, count;
 };
 
 struct tree_row {
@@ -176,7 +183,7 @@ struct tree_manifold {
 	uint32_t partner[2]; /* TREE_NONE: none */
 	uint32_t number[2];  /* of soft bodies */
 	uint32_t way_first, way_count;
-	double *change; /* by axis of the way: soft_trees.change while rows of it are solved */
+	uint32_t stretch_count;		     /* from way_first on */
 	struct tree_row rows[TREE_ROWS_MAX]; /* points, two tangents, twist */
 	double leave[MANIFOLD_POINTS_MAX];   /* m/s: at which a point bounces */
 	double coupling;		     /* of the tangents */
@@ -212,10 +219,11 @@ struct soft_trees {
 	struct soft_tree_link *links;
 	struct tree_axis *axes;
 	struct tree_part *parts;
-	double *change; /* by axis: √mass q' by impulses of contacts in a pass */
+	double *change; /* soft_tree_change: √mass q' by impulses of contacts in a pass */
 	struct tree_manifold *manifolds;
 	struct tree_way *ways;
-	double *entries; /* of rows */
+	struct tree_stretch *stretches; /* a manifold's begin where its way does */
+	double *entries;		/* of rows */
 	struct tree_partner *partners;
 	struct soft_island *islands;
 	const struct tree_kernels *wide; /* of groups of more than one link */
@@ -233,6 +241,12 @@ struct soft_trees {
 	uint32_t *island_of;		   /* by tree */
 	double h, bias_rate;
 };
+
+/* Ways go from high numbers of axes to low ones, and changes with them. */
+static inline uint32_t soft_tree_change(const struct soft_trees *trees, uint32_t axis)
+{
+	return trees->axis_count - 1 - axis;
+}
 
 /* soft_tree_plan.c. Takes the joints of trees out of the list. NO_MEMORY. */
 MUST_CHECK enum status soft_trees_choose(struct soft_step *self, struct step_joints *list,

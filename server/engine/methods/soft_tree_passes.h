@@ -400,11 +400,14 @@ static void up_group(const struct soft_trees *all, const struct link_group *grou
 	struct tree_places links = tree_link_places(all, group->link);
 	struct tv_spatial p = LINK_SPATIAL(&links, momentum), bias;
 	uint32_t child[TREE_LANES];
-	if (pass != TREE_BEGIN) {
+	if (pass == TREE_SOLVE) {
 		p = tv_spatial_add(p, LINK_SPATIAL(&links, given));
 		p = tv_spatial_add(p, LINK_SPATIAL(&links, turning));
-		p = tv_spatial_add(p, LINK_SPATIAL(&links, pushed));
 	}
+	if (pass == TREE_RELAX) /* so that −0 is 0 */
+		p = tv_spatial_add(p, tv_spatial_zero());
+	if (pass != TREE_BEGIN)
+		p = tv_spatial_add(p, LINK_SPATIAL(&links, pushed));
 	p = tv_spatial_negate(p);
 	first_children(all, group, child);
 	for (uint32_t c = 0; c < group->children; c++) {
@@ -437,12 +440,13 @@ static void up_group(const struct soft_trees *all, const struct link_group *grou
 }
 
 /* Speeds of axes and velocities of links, from the roots. */
-static void down_group(const struct soft_trees *all, const struct link_group *group)
+static void down_group(const struct soft_trees *all, const struct link_group *group,
+		       enum tree_pass pass)
 {
 	const struct soft_tree_link *any = any_link(all, group);
 	struct tree_places links = tree_link_places(all, group->link);
 	struct tv_spatial y = velocity_below(all, group);
-	y = tv_spatial_add(y, LINK_SPATIAL(&links, bias));
+	y = tv_spatial_add(y, pass == TREE_SOLVE ? LINK_SPATIAL(&links, bias) : tv_spatial_zero());
 	for (uint32_t k = 0; k < any->count; k++) {
 		struct tree_places axes = tree_axis_places(all, group->link, k);
 		struct tv_spatial su[2];
@@ -542,7 +546,7 @@ static void before_group(const struct soft_trees *all, const struct link_group *
 	if (pass == TREE_SOLVE)
 		LINK_SCATTER(&links, before, 36, &to);
 	else
-		LINK_SCATTER(&links, turning, 30, &to.turning);
+		LINK_SCATTER(&links, pushed, 12, &to.pushed);
 }
 
 /* Momenta after a pass, and what joints gave links in it, from the leaves up, at the poses at which

@@ -500,8 +500,8 @@ static void fill_body(const struct soft_step *self, struct soft_tree_link *link)
 	link->spin_keep = angular.keep;
 	link->damped = linear.keep != 1 || angular.keep != 1;
 	link->force = vec3_scale(start->acceleration.linear, link->mass * linear.gain);
-	vec3 torque =
-		integrate_tensor_at(link->inertia, link->rotation, start->acceleration.angular);
+	vec3 torque = integrate_tensor_at(sym3_load(table->inertia[body]), table->rotation[body],
+					  start->acceleration.angular);
 	link->torque = vec3_scale(torque, angular.gain);
 }
 
@@ -594,6 +594,7 @@ static void grow_tree(struct tree_choice *c, struct soft_tree *tree, uint32_t ro
 			uint32_t j = c->joints[k];
 			if (c->taken[j])
 				continue;
+			joint_prefetch(&c->list->joints[j]);
 			stack[2 * depth] = j;
 			stack[2 * depth + 1] = at;
 			depth++;
@@ -818,7 +819,7 @@ static void count_contacts(struct soft_step *self, uint32_t *ways, uint32_t *ent
 		struct soft_island *island = &all->islands[all->island_of[all->tree_of_link[any]]];
 		island->manifold_last++;
 		*ways += length;
-		*entries += whole_ways(length) * (contact.points + 4);
+		*entries += whole_ways(length) * (contact.points + 3);
 		all->manifold_count++;
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t number = contact.number[k];
@@ -850,6 +851,20 @@ static void place_contacts(struct soft_trees *all)
 	all->block_count = blocks;
 }
 
+/* Writes the stretches of a manifold's way. */
+static void list_stretches(const struct soft_trees *all, struct tree_manifold *of)
+{
+	ASSERT(of->stretch_count == 0);
+	const struct tree_way *way = &all->ways[of->way_first];
+	struct tree_stretch *to = &all->stretches[of->way_first];
+	for (uint32_t k = 0; k < of->way_count; k++) {
+		if (k == 0 || way[k].axis + 1 != way[k - 1].axis)
+			to[of->stretch_count++] =
+				(struct tree_stretch){ soft_tree_change(all, way[k].axis), 0 };
+		to[of->stretch_count - 1].count++;
+	}
+}
+
 static void add_manifold(struct soft_step *self, const struct link_contact *contact, uint32_t *ways,
 			 double **entries)
 {
@@ -865,9 +880,10 @@ static void add_manifold(struct soft_step *self, const struct link_contact *cont
 				      .way_first = *ways };
 	all->lanes[at] = contact->manifold;
 	to->way_count = list_way(all, links, &all->ways[*ways]);
+	list_stretches(all, to);
 	*ways += to->way_count;
-	for (uint32_t r = 0; r < contact->points + 4; r++) {
-		*(r == 0 ? &to->change : &to->rows[r - 1].g) = *entries;
+	for (uint32_t r = 0; r < contact->points + 3; r++) {
+		to->rows[r].g = *entries;
 		*entries += whole_ways(to->way_count);
 	}
 	for (uint32_t k = 0; k < 2; k++) {
@@ -931,9 +947,10 @@ enum status soft_trees_lay_out(struct soft_step *self, struct reason *why)
 	all->manifolds = ARENA_ARRAY(scratch, struct tree_manifold, all->manifold_count);
 	all->lanes = ARENA_ARRAY(scratch, uint32_t, all->manifold_count);
 	all->ways = ARENA_ARRAY(scratch, struct tree_way, ways);
+	all->stretches = ARENA_ARRAY(scratch, struct tree_stretch, ways);
 	all->entries = ARENA_ARRAY(scratch, double, entries);
 	bool fine = all->island_of != NULL && all->manifolds != NULL && all->lanes != NULL &&
-		    all->ways != NULL && all->entries != NULL;
+		    all->ways != NULL && all->stretches != NULL && all->entries != NULL;
 	double *entry = all->entries;
 	struct link_contact contact;
 	ways = 0;

@@ -181,31 +181,21 @@ static double couple_rows(const struct soft_trees *all, const struct tree_manifo
 	return sum;
 }
 
-/* The changes of the axes of a way side by side, and back. */
-static void load_changes(const struct soft_trees *all, const struct tree_manifold *of)
-{
-	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	const struct tree_way *way = &all->ways[of->way_first];
-	for (uint32_t k = 0; k < of->way_count; k++)
-		of->change[k] = all->change[way[k].axis];
-}
-
-static void store_changes(const struct soft_trees *all, const struct tree_manifold *of)
-{
-	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	const struct tree_way *way = &all->ways[of->way_first];
-	for (uint32_t k = 0; k < of->way_count; k++)
-		all->change[way[k].axis] = of->change[k];
-}
+typedef double double_two __attribute__((vector_size(16), aligned(8), may_alias));
 
 static double speed_of(const struct soft_trees *all, const struct tree_manifold *of,
 		       const struct tree_row *row)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
-	const double *g = row->g, *change = of->change;
+	const struct tree_stretch *stretch = &all->stretches[of->way_first];
+	const double *g = row->g;
 	double speed = row->speed;
-	for (uint32_t k = 0; k < of->way_count; k++)
-		speed += g[k] * change[k];
+	for (uint32_t i = 0; i < of->stretch_count; i++) {
+		const double *change = &all->change[stretch[i].first];
+		for (uint32_t k = 0; k < stretch[i].count; k++)
+			speed += g[k] * change[k];
+		g += stretch[i].count;
+	}
 	for (uint32_t k = 0; k < 2; k++)
 		if (of->partner[k] != TREE_NONE) {
 			const struct tree_partner *partner = &all->partners[of->partner[k]];
@@ -220,10 +210,17 @@ static void push_row(struct soft_trees *all, const struct tree_manifold *of,
 		     const struct tree_row *row, double impulse)
 {
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
+	const struct tree_stretch *stretch = &all->stretches[of->way_first];
 	const double *g = row->g;
-	double *restrict change = of->change;
-	for (uint32_t k = 0; k < of->way_count; k++)
-		change[k] += g[k] * impulse;
+	for (uint32_t i = 0; i < of->stretch_count; i++) {
+		double *change = &all->change[stretch[i].first];
+		uint32_t count = stretch[i].count, k = 0;
+		for (; k + 2 <= count; k += 2)
+			*(double_two *)&change[k] += *(const double_two *)&g[k] * impulse;
+		if (k < count)
+			change[k] += g[k] * impulse;
+		g += count;
+	}
 	for (uint32_t k = 0; k < 2; k++)
 		if (of->partner[k] != TREE_NONE) {
 			struct tree_partner *partner = &all->partners[of->partner[k]];
@@ -389,7 +386,6 @@ static void sweep_manifold(struct soft_step *self, struct tree_manifold *of, boo
 	VALIDATE(of->points <= MANIFOLD_POINTS_MAX);
 	struct soft_block *block = &self->blocks[of->block];
 	double most = 0;
-	load_changes(&self->trees, of);
 	for (uint32_t p = 0; p < of->points; p++) {
 		if (!(of->rows[p].response > 0))
 			continue;
@@ -398,7 +394,6 @@ static void sweep_manifold(struct soft_step *self, struct tree_manifold *of, boo
 	}
 	if (!biased)
 		solve_friction(self, of, block);
-	store_changes(&self->trees, of);
 	float *pushed = &block->pushed.at[of->lane];
 	*pushed = MAX_OF(*pushed, (float)most);
 }
@@ -421,7 +416,6 @@ static void begin_manifolds(struct soft_step *self, struct soft_island *island, 
 		if (!same)
 			make_manifold(self, of);
 		take_speeds(self, of);
-		load_changes(all, of);
 		if (first)
 			load_impulses(of, &self->blocks[of->block], biased);
 		for (uint32_t p = 0; p < of->points && biased && first; p++)
@@ -437,20 +431,20 @@ void soft_tree_contacts(struct soft_step *self, struct soft_island *island, bool
 		load_partner(self, &all->partners[i]);
 	for (uint32_t t = island->tree_first; t < island->tree_last; t++) {
 		const struct soft_tree *tree = &all->trees[t];
+		double *change = &all->change[soft_tree_change(all, tree->axis_first +
+									    tree->axis_count - 1)];
 		for (uint32_t k = 0; k < tree->axis_count; k++)
-			all->change[tree->axis_first + k] = 0;
+			change[k] = 0;
 		for (uint32_t k = 0; k < tree->count; k++)
 			all->links[tree->first + k].pushed = spatial_zero();
 	}
 	begin_manifolds(self, island, biased, first);
 	for (uint32_t i = island->manifold_first; i < island->manifold_last; i++) {
 		struct tree_manifold *of = &all->manifolds[i];
-		load_changes(all, of);
 		for (uint32_t r = 0; r < of->points + 3u; r++)
 			if (of->rows[r].impulse != of->rows[r].start)
 				push_row(all, of, &of->rows[r],
 					 of->rows[r].impulse - of->rows[r].start);
-		store_changes(all, of);
 	}
 	for (uint32_t sweep = 0; sweep < SWEEPS; sweep++) {
 		double changed = 0, size = 0;

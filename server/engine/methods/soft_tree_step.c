@@ -26,11 +26,28 @@ static void begin_tree(const struct soft_step *self, const struct soft_tree *tre
 	}
 }
 
+/* Loads what the sub-steps read of joints: axes on which something acts. */
+static void load_parts(const struct soft_trees *all, const struct soft_tree *tree)
+{
+	ASSERT(tree->axis_first + tree->axis_count <= all->axis_count);
+	for (uint32_t k = tree->axis_first; k < tree->axis_first + tree->axis_count; k++) {
+		const struct tree_part *part = all->axes[k].part;
+		if (part == NULL)
+			continue;
+		const struct joint *joint = &all->list.joints[part->joint];
+		prefetch(part->data, sizeof *part->data);
+		prefetch(&joint->multiplier[JOINT_PARTS * part->axis],
+			 JOINT_PARTS * sizeof *joint->multiplier);
+	}
+}
+
 static void begin_run(struct soft_step *self, struct tree_run *run)
 {
 	struct soft_trees *all = &self->trees;
 	uint32_t first = soft_tree_first(all, run), last = soft_tree_last(all, run);
 	ASSERT(first < last);
+	for (uint32_t t = first; t < last; t++)
+		load_parts(all, &all->trees[t]);
 	soft_tree_group_run(all, run);
 	for (uint32_t t = first; t < last; t++) {
 		struct soft_tree *tree = &all->trees[t];
