@@ -299,6 +299,18 @@ START_TEST(light_bodies_between_heavy_ones_keep_the_momentum)
 }
 END_TEST
 
+/* A small ellipsoid that lands turns by radians a tick and goes deep. What lifts it out is counted. */
+START_TEST(what_lifts_a_body_out_is_counted_under_gauss)
+{
+	struct drop drop = elastic("gauss", KIND_EGG);
+	drop.restitution = 0;
+	drop.size = 0.01;
+	struct outcome out = run_drop(&drop, 8);
+	ck_assert_double_gt(out.most, 1.05);
+	ck_assert_double_le(out.most, 1 + out.work);
+}
+END_TEST
+
 /* ---- a table ---------------------------------------------------------------------------------- */
 
 static double number(const char *name, double otherwise)
@@ -361,6 +373,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_spinning_ellipsoid_gains_nothing_under_impact);
 	tcase_add_test(tcase, light_bodies_under_heavy_ones_gain_nothing_with_friction);
 	tcase_add_test(tcase, light_bodies_between_heavy_ones_keep_the_momentum);
+	tcase_add_test(tcase, what_lifts_a_body_out_is_counted_under_gauss);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
