@@ -110,3 +110,21 @@ double curve_rounding(const struct shape *shape, vec3 normal)
 		return support_radius(shape);
 	}
 }
+
+double curve_rounding_along(const struct shape *shape, vec3 normal, vec3 direction)
+{
+	vec3 d = vec3_mul_sub(direction, normal, vec3_dot(direction, normal));
+	if (!shape_is_curved(shape) || !(vec3_length_squared(d) > 0))
+		return curve_rounding(shape, normal);
+	d = vec3_normalize(d);
+	if (shape->kind != SHAPE_ELLIPSOID) { /* straight along the axis */
+		vec3 around = vec3_cross(vec3_axis(1), normal);
+		double across = vec3_length_squared(around), part = vec3_dot(around, d);
+		return across > 0 ? curve_rounding(shape, normal) * part * part / across : 0;
+	}
+	vec3 square = vec3_hadamard(shape->ellipsoid.half, shape->ellipsoid.half);
+	double q = vec3_dot(normal, vec3_hadamard(square, normal));
+	double mixed = vec3_dot(d, vec3_hadamard(square, normal));
+	ASSERT(q > 0);
+	return (vec3_dot(d, vec3_hadamard(square, d)) - mixed * mixed / q) / scalar_sqrt(q);
+}

@@ -43,5 +43,9 @@ struct aabb curve_box(const struct curve *self, const mat3 *rotation, vec3 trans
  * frame): how far behind the surface the point is that a rolling contact turns about. 0 on flat
  * ends and at edges. */
 double curve_rounding(const struct shape *shape, vec3 normal);
+/* m: the same for a normal that turns along `direction` (of any length, the shape's frame; 0: the
+ * mean), the radius of curvature in that direction: dᵀ H d with H the second derivative of the support
+ * function and d the unit tangent along it. */
+double curve_rounding_along(const struct shape *shape, vec3 normal, vec3 direction);
 
 #endif

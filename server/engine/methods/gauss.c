@@ -569,6 +569,8 @@ static void limit_energy(const struct gauss *self, const struct gauss_island *at
 	double most = scalar_max(before + work, 0);
 	if (!(after > most))
 		return;
+	/* Rows lifted bodies by more than their kinetic energy: the removal of overlaps did that. */
+	at->island.outcome->push_work += scalar_max(-(before + work), 0);
 	double part = scalar_sqrt(most / after);
 	bool closes = self->solve.joints.gears > 0 && gear_closes(self, at);
 	ASSERT(part <= 1);

@@ -7,6 +7,7 @@
 #include "server/base/sort.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/geometry/curve.h"
 #include "server/engine/methods/impact.h"
 
 #include <string.h>
@@ -159,6 +160,32 @@ static bool is_fixed(const struct impact_batch *self, uint32_t body)
 	return slot == ROW_NO_BODY || !self->of->movable[slot];
 }
 
+/* m: the radius about which a curved piece rolls where its outward `normal` turns by `turning` against
+ * it (1/s, world): with the mean radius a body that rolls would sink or rise. */
+static double rolling_radius(const struct impact_batch *self, uint32_t placement, double mean,
+			     const struct body_motion *at, vec3 normal, vec3 turning)
+{
+	const struct dynamics *dynamics = self->of->step->dynamics;
+	const struct shape *shape = placement_shape(dynamics, placement);
+	if (!shape_is_curved(shape))
+		return mean;
+	quat q = quat_mul(at->rotation, dynamics->tables->placement.rotation[placement]);
+	return curve_rounding_along(shape, quat_rotate_inverse(q, normal),
+				    quat_rotate_inverse(q, turning));
+}
+
+static void find_rolling(const struct impact_batch *self, const struct contact_state *contact,
+			 struct contact_found *found)
+{
+	vec3 n = found->normal;
+	vec3 apart = vec3_sub(found->b.angular_velocity, found->a.angular_velocity);
+	vec3 turning = vec3_cross(apart, n);
+	found->radius_a =
+		rolling_radius(self, contact->a.placement, found->radius_a, &found->a, n, turning);
+	found->radius_b = rolling_radius(self, contact->b.placement, found->radius_b, &found->b,
+					 vec3_negate(n), turning);
+}
+
 /* The feature that the normal turns with is looked for only between bodies that move. A region (`deep`) has
  * none. */
 static void find_normal_of(const struct impact_batch *self, const struct contact_state *contact,
@@ -184,6 +211,7 @@ static void find_normal_of(const struct impact_batch *self, const struct contact
 						      .ball_b = polygon.ball_b };
 	}
 	velocity_find_turning(&self->solve, contact, fixed_a, fixed_b, &by, found);
+	find_rolling(self, contact, found);
 }
 
 /* Friction along the axis of one of the bodies, which turns with it within the tick. */

@@ -118,6 +118,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact_checks \
 	tests/unit/server/engine/methods/test_impact_integrators \
 	tests/unit/server/engine/methods/test_impact_lists \
+	tests/unit/server/engine/methods/test_impact_rolling \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_impact_rows \
 	tests/unit/server/engine/methods/test_impact_shapes \
