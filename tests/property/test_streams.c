@@ -353,7 +353,7 @@ static double turning_error(const struct member *m)
 static void compare_crossing(struct reference *self, const struct member *a, const struct member *b,
 			     uint32_t begins, double fraction)
 {
-	struct closest_pair nearest = { 0 };
+	struct closest_pair nearest;
 	double deepest = 1e3, error = 1e-4 + standing_error(a) + standing_error(b) +
 				      turning_error(a) + turning_error(b);
 	for (uint32_t i = 0; i <= SAMPLES; i++)
@@ -553,7 +553,7 @@ static void compare_depths(const struct reference *self)
 			ck_assert(may || !touches);
 			if (!may || (a->after.asleep && b->after.asleep))
 				continue;
-			struct closest_pair nearest;
+			struct closest_pair nearest = { 0 };
 			double distance = distance_along(a, b, 0, parts_meet, &nearest);
 			if (must_meet(self, a, b, &nearest))
 				ck_assert_msg(met, "%s: %g m deep and no contact",
