@@ -1,5 +1,5 @@
-/* daemon_words.h: a command of cairnd with the operands and options of a verb. The options of such verbs have the
- * names that they have in server/options.def. */
+/* daemon_words.h: a command of cairnd with the operands and options of a verb. The options of such verbs
+ * have the names that they have in server/options.def. */
 #ifndef CAIRN_CLIENTS_CLI_DAEMON_WORDS_H
 #define CAIRN_CLIENTS_CLI_DAEMON_WORDS_H
 
@@ -19,7 +19,8 @@ void daemon_words_operands(struct daemon_words *self, const struct cli *cli, uin
 /* Adds `--report json` if --json is given. */
 void daemon_words_report(struct daemon_words *self, const struct cli *cli);
 
-/* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only on failure. */
+/* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only on
+ * failure. */
 int cli_run_daemon(struct cli *cli, const char *const *words);
 
 #endif

@@ -1,5 +1,5 @@
-/* verb_replay.c: the verbs replay, export, store, mesh, pack and compare. The daemon's program does them without
- * a network, so it replaces this process. */
+/* verb_replay.c: the verbs replay, export, store, mesh, pack and compare. The daemon's program does them
+ * without a network, so it replaces this process. */
 #include <string.h>
 
 #include "clients/cli/daemon_words.h"
