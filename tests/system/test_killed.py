@@ -148,5 +148,22 @@ def test_kills_lose_nothing_acknowledged_and_clients_carry_on(tmp_path):
         assert json.loads(done.stdout.splitlines()[-1])["verdict"] == "same"
 
 
+def test_a_kill_right_after_a_resume_loses_no_session(tmp_path):
+    """The token of the last WELCOME is on the disk as that of a resume in progress, and counts."""
+    options = ("--data", str(tmp_path / "data"), "--durability", "command")
+    server = start(str(tmp_path), *options)
+    try:
+        client = server.connect(resumes=True, role="controller")
+        world = client.create("held", method="free", gravity=(0.0, 0.0, 0.0))
+        body = world.spawn(position=(0, 1, 0), owner=client.session)
+        for _ in range(KILLS):
+            server.kill()
+            server = start(str(tmp_path), *options)
+            client.resume()
+        assert world.body(body)["owner"] == client.session
+    finally:
+        stop(server)
+
+
 if __name__ == "__main__":
     raise SystemExit(pytest.main([__file__]))
