@@ -54,10 +54,11 @@ static struct session *find_by_token(struct service *service, struct wire_slice 
 	return found;
 }
 
-/* The token that a client shows is the newest that it has: a WELCOME with a newer one did not reach it. From
- * now on it is the session's token. Otherwise one that was shown as the next (the daemon was killed after that
- * WELCOME) would be overwritten by the next but one while the HELLO waits for the disk; and one that was shown
- * as the one before would not outlive a second WELCOME that gets lost. */
+/* The token that a client shows is the newest that it has: a WELCOME with a newer one did not
+ * reach it. From now on it is the session's token. Otherwise one that was shown as the next (the
+ * daemon was killed after that WELCOME) would be overwritten by the next but one while the HELLO
+ * waits for the disk; and one that was shown as the one before would not outlive a second WELCOME
+ * that gets lost. */
 static void settle_token(struct session *self, const uint8_t shown[SHA256_BYTES])
 {
 	if (is_token(self->token_hash, shown))
