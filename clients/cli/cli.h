@@ -8,6 +8,7 @@
 /* At most 32 options, because `used` has a bit for each. */
 enum { CLI_OPERANDS_MAX = 32, CLI_OPTIONS_MAX = 32 };
 
+struct cli_verb_info;
 struct cli {
 	struct cairn *client; /* connected; NULL for a verb that needs no server */
 	const char *address;
@@ -24,6 +25,7 @@ struct cli {
 	uint32_t option_count;
 	uint32_t used; /* bits of the options that the verb has read; an unread one is an error */
 	struct reason why;
+	const struct cli_verb_info *verb;
 	const char *no_file; /* what the verb would have read as a file, but there is none; NULL */
 };
 
@@ -46,6 +48,8 @@ const struct cli_verb_info *cli_verbs(uint32_t *count);
 int cli_fail(const struct cli *cli);
 /* Prints the message and a hint at `cairn help` to standard error; returns 2. */
 int cli_usage(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Refuses the words of a verb with its usage, and returns 2. */
+int cli_wrong_words(struct cli *cli);
 
 /* ---- words --------------------------------------------------------------------------------------- */
 /* The value of --name, "" for a flag, NULL if it is not given. `index` counts repetitions of an option,

@@ -5,6 +5,8 @@ cairn_SOURCES = \
 	clients/cli/cli.h \
 	clients/cli/completion.c \
 	clients/cli/completion.h \
+	clients/cli/daemon_words.c \
+	clients/cli/daemon_words.h \
 	clients/cli/draw.c \
 	clients/cli/draw.h \
 	clients/cli/joints.c \

@@ -294,6 +294,7 @@ int main(int argc, char **argv)
 		return print_help(&cli, verb->run == verb_help ? NULL : verb);
 	cli.operand_count--;
 	memmove(cli.operands, cli.operands + 1, cli.operand_count * sizeof *cli.operands);
+	cli.verb = verb;
 	code = check_words(&cli, verb);
 	if (code != 0)
 		return code;

@@ -245,7 +245,7 @@ int verb_command(struct cli *cli)
 	struct cairn_world world;
 	struct command command;
 	if (cli->operand_count < 2)
-		return cli_usage(cli, "command WORLD COMMAND [FIELD=VALUE]…");
+		return cli_wrong_words(cli);
 	if (!take_command(cli, &command) || !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	return cli_apply_and_print(cli, &world, &command, 1);

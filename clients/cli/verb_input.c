@@ -140,9 +140,7 @@ int verb_spawn(struct cli *cli)
 	struct bytes canonical = { 0 };
 	const char *shape = cli_option(cli, "shape", 0);
 	if (cli->operand_count != 1 || shape == NULL)
-		return cli_usage(
-			cli,
-			"usage: spawn WORLD --shape KIND:NUMBERS, with a shape such as sphere:0.5");
+		return cli_wrong_words(cli);
 	command_defaults(&commands[0], COMMAND_SHAPE_USE);
 	command_defaults(&commands[1], COMMAND_SPAWN);
 	struct attachment attachment = { .shape = -1, .rotation = { 1, 0, 0, 0 } };
@@ -170,7 +168,7 @@ int verb_remove(struct cli *cli)
 	struct cairn_world world;
 	struct command command;
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "remove WORLD BODY");
+		return cli_wrong_words(cli);
 	command_defaults(&command, COMMAND_REMOVE);
 	if (!body_operand(cli, &command.remove.body) || !cli_options_known(cli) ||
 	    !cli_join(cli, &world))
@@ -188,7 +186,7 @@ int verb_push(struct cli *cli)
 	bool impulse = cli_flag(cli, "impulse");
 	const char *ticks_text = cli_option(cli, "ticks", 0);
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "push WORLD BODY X,Y,Z");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &body) || !cli_vec3(cli, cli->operands[2], "X,Y,Z", &vector) ||
 	    (ticks_text != NULL && !cli_u32(cli, ticks_text, "ticks", &ticks)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
@@ -219,7 +217,7 @@ int verb_explode(struct cli *cli)
 	const char *mask_text = cli_option(cli, "mask", 0);
 	explode->shadow = cli_flag(cli, "shadow");
 	if (cli->operand_count != 3 || cli_option(cli, "radius", 0) == NULL)
-		return cli_usage(cli, "explode WORLD X,Y,Z IMPULSE --radius M");
+		return cli_wrong_words(cli);
 	if (!cli_vec3(cli, cli->operands[1], "X,Y,Z", &explode->position) ||
 	    !cli_number(cli, cli->operands[2], "IMPULSE", &explode->impulse) ||
 	    !number_options(cli, numbers, COUNT_OF(numbers)) ||
@@ -235,7 +233,7 @@ int verb_target(struct cli *cli)
 	struct command command;
 	command_defaults(&command, COMMAND_MOVE_TO);
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "target WORLD BODY X,Y,Z [--rotation W,X,Y,Z]");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &command.move_to.body) ||
 	    !cli_vec3(cli, cli->operands[2], "X,Y,Z", &command.move_to.position) ||
 	    !rotation_option(cli, &command.move_to.rotation) || !cli_options_known(cli) ||
@@ -256,7 +254,7 @@ int verb_motion(struct cli *cli)
 		{ "angular-speed-max", &set->angular_speed_max },
 	};
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "motion WORLD BODY [--gravity-scale N] [--speed-max N]");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &set->body) || !number_options(cli, numbers, COUNT_OF(numbers)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
@@ -270,7 +268,7 @@ int verb_lock(struct cli *cli)
 	command_defaults(&command, COMMAND_SET_LOCKS);
 	struct command_SET_LOCKS *set = &command.set_locks;
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "lock WORLD BODY AXES, such as x,z,ry; or none");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &set->body) ||
 	    locks_read(cli->operands[2], &set->locks, &cli->why) != STATUS_OK ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
@@ -287,8 +285,7 @@ int verb_surface(struct cli *cli)
 	const char *one_way = cli_option(cli, "one-way", 0);
 	const char *velocity = cli_option(cli, "surface-velocity", 0);
 	if (cli->operand_count != 2)
-		return cli_usage(cli,
-				 "surface WORLD BODY [--one-way X,Y,Z] [--surface-velocity X,Y,Z]");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &set->body) ||
 	    (one_way != NULL && !cli_vec3(cli, one_way, "one-way", &set->one_way)) ||
 	    (velocity != NULL &&
@@ -313,8 +310,7 @@ int verb_mover(struct cli *cli)
 	};
 	set->enabled = !cli_flag(cli, "end");
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "mover WORLD BODY [--step-height M] [--slope-degrees N] "
-				      "[--push-force N] [--snap M] [--end]");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &set->body) || !number_options(cli, numbers, COUNT_OF(numbers)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
@@ -332,7 +328,7 @@ int verb_steer(struct cli *cli)
 	const struct number_option numbers[] = { { "jump", &steer->jump } };
 	const char *ticks = cli_option(cli, "ticks", 0);
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "steer WORLD BODY X,Y,Z [--jump N] [--ticks N]");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &steer->body) ||
 	    !cli_vec3(cli, cli->operands[2], "X,Y,Z", &steer->velocity) ||
 	    !number_options(cli, numbers, COUNT_OF(numbers)) ||
@@ -395,7 +391,7 @@ int verb_piece(struct cli *cli)
 	command_defaults(&command, COMMAND_SET_PIECE);
 	struct command_SET_PIECE *set = &command.set_piece;
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "piece WORLD BODY PIECE [--patch N] [--friction N] …");
+		return cli_wrong_words(cli);
 	if (!body_operand(cli, &set->body) ||
 	    !cli_u32(cli, cli->operands[2], "PIECE", &set->piece) || !piece_options(cli, set) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
@@ -451,7 +447,7 @@ int verb_colour(struct cli *cli)
 	struct command command;
 	command_defaults(&command, COMMAND_SET_COLOUR);
 	if (cli->operand_count != 1 && cli->operand_count != 3)
-		return cli_usage(cli, "colour WORLD [BODY RRGGBB|none]");
+		return cli_wrong_words(cli);
 	bool sets = cli->operand_count == 3;
 	if ((sets && (!body_operand(cli, &command.set_colour.body) ||
 		      !colour_operand(cli, cli->operands[2], &command.set_colour))) ||
@@ -526,8 +522,7 @@ int verb_visual(struct cli *cli)
 	struct command command;
 	bool clears = cli->operand_count == 3 && strcmp(cli->operands[2], "none") == 0;
 	if (cli->operand_count != 1 && cli->operand_count != 3)
-		return cli_usage(cli, "visual WORLD [BODY (SHAPE [--position X,Y,Z] "
-				      "[--rotation W,X,Y,Z] [--colour RRGGBB] | none)]");
+		return cli_wrong_words(cli);
 	if (cli->operand_count == 3 && !clears)
 		return add_visual(cli);
 	command_defaults(&command, COMMAND_CLEAR_VISUALS);
@@ -577,7 +572,7 @@ int verb_name(struct cli *cli)
 	struct command command;
 	bool joint = cli_flag(cli, "joint"), sets = cli->operand_count == 3;
 	if (cli->operand_count != 1 && !sets)
-		return cli_usage(cli, "name WORLD [ID NAME] [--joint]");
+		return cli_wrong_words(cli);
 	command_defaults(&command, joint ? COMMAND_NAME_JOINT : COMMAND_NAME_BODY);
 	int64_t *id = joint ? &command.name_joint.joint : &command.name_body.body;
 	struct text32 *name = joint ? &command.name_joint.name : &command.name_body.name;
@@ -594,7 +589,7 @@ int verb_set(struct cli *cli)
 	struct command command;
 	bool good = true;
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "set WORLD NAME VALUE");
+		return cli_wrong_words(cli);
 	const char *name = cli->operands[1], *value = cli->operands[2];
 	if (strcmp(name, "gravity") == 0) {
 		command_defaults(&command, COMMAND_GRAVITY);

@@ -109,8 +109,7 @@ static int print_list(struct cli *cli, enum wire_query_kind kind,
 	struct message answer;
 	struct wire_list list;
 	if (cli->operand_count != 1)
-		return cli_usage(cli,
-				 kind == WIRE_QUERY_METHODS ? "methods WORLD" : "parameters WORLD");
+		return cli_wrong_words(cli);
 	query_init(&query, kind);
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
 	    cairn_ask(cli->client, world.number, &query, &answer, &cli->why) != STATUS_OK)

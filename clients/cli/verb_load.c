@@ -39,9 +39,6 @@ struct load_options {
 	const char *lets[LETS_MAX];
 };
 
-#define ROBOT_USAGE                                                                                \
-	"[--let NAME=FORMULA]… [--base fixed|floating] [--balance] [--joint-link-share SHARE]"
-
 /* --let, --base, --balance and --joint-link-share; false with cli->why set. */
 static bool read_options(struct cli *cli, struct load_options *out)
 {
@@ -89,7 +86,7 @@ int verb_convert(struct cli *cli)
 	struct load_options options;
 	char *text, *notes;
 	if (cli->operand_count != 1)
-		return cli_usage(cli, "convert SCENE|ROBOT " ROBOT_USAGE);
+		return cli_wrong_words(cli);
 	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
 	if (scene_convert(cli->operands[0], &options.scene, &text, &notes, &cli->why) != STATUS_OK)
@@ -108,7 +105,7 @@ int verb_load(struct cli *cli)
 	struct shown shown = { .cli = cli };
 	const struct cairn_progress progress = { show_progress, &shown, show_notes };
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "load WORLD SCENE " ROBOT_USAGE);
+		return cli_wrong_words(cli);
 	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
 	enum status status = cairn_load(cli->client, cli->operands[0], cli->operands[1],
@@ -137,7 +134,7 @@ static void print_listed(void *context, const struct cairn_scene *scene)
 int verb_scenes(struct cli *cli)
 {
 	if (cli->operand_count != 0)
-		return cli_usage(cli, "scenes");
+		return cli_wrong_words(cli);
 	if (!cli_options_known(cli) ||
 	    cairn_scenes(cli->client, print_listed, cli, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
@@ -151,7 +148,7 @@ int verb_open(struct cli *cli)
 	struct wire_slice notes;
 	bool running = !cli_flag(cli, "paused");
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "open WORLD SCENE " ROBOT_USAGE " [--paused]");
+		return cli_wrong_words(cli);
 	if (!read_options(cli, &options) || !cli_options_known(cli) ||
 	    cairn_open_scene(cli->client, cli->operands[0], cli->operands[1], &options.scene,
 			     running, &world, &notes, &cli->why) != STATUS_OK)

@@ -132,7 +132,7 @@ int verb_kick(struct cli *cli)
 	uint64_t session;
 	const char *text = cli_option(cli, "text", 0), *token = cli_option(cli, "token", 0);
 	if (cli->operand_count != (token != NULL ? 0 : 1))
-		return cli_usage(cli, "kick (SESSION | --token NAME) [--text WHY]");
+		return cli_wrong_words(cli);
 	if (token == NULL && !cli_count(cli, cli->operands[0], "SESSION", &session))
 		return cli_fail(cli);
 	if (!cli_options_known(cli))
@@ -148,7 +148,7 @@ int verb_config(struct cli *cli)
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
 	struct message request, reply;
 	if (cli->operand_count % 2 != 0)
-		return cli_usage(cli, "config [NAME VALUE]…");
+		return cli_wrong_words(cli);
 	message_init(&request, MESSAGE_CONFIG);
 	for (uint32_t i = 0; i < cli->operand_count; i++) {
 		for (uint32_t k = i % 2; k < i; k += 2)
@@ -172,7 +172,7 @@ int verb_drain(struct cli *cli)
 	struct message request, reply;
 	const char *redirect = cli_option(cli, "redirect", 0);
 	if (cli->operand_count != 0)
-		return cli_usage(cli, "drain [--redirect ADDRESS]");
+		return cli_wrong_words(cli);
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	message_init(&request, MESSAGE_DRAIN);
@@ -222,7 +222,7 @@ int verb_monitor(struct cli *cli)
 	const char *lines = cli_option(cli, "lines", 0);
 	uint64_t most = UINT64_MAX;
 	if (cli->operand_count != 0)
-		return cli_usage(cli, "monitor [--lines N]");
+		return cli_wrong_words(cli);
 	if ((lines != NULL && !cli_count(cli, lines, "lines", &most)) || !cli_options_known(cli))
 		return cli_fail(cli);
 	message_init(&request, MESSAGE_MONITOR);

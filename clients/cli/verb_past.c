@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/cli/daemon_words.h"
 #include "clients/cli/verbs.h"
 #include "protocol/condition.h"
 
@@ -30,7 +31,7 @@ int verb_past(struct cli *cli)
 	uint64_t most = 64;
 	query_init(&query, WIRE_QUERY_PAST);
 	if (cli->operand_count != 1)
-		return cli_usage(cli, "past WORLD [--limit N]");
+		return cli_wrong_words(cli);
 	if ((limit != NULL && !cli_count(cli, limit, "limit", &most)) || !cli_options_known(cli))
 		return cli_fail(cli);
 	query.limit = (uint32_t)MIN_OF(most, (uint64_t)WIRE_QUERY_LIMIT_MAX);
@@ -141,7 +142,7 @@ int verb_when(struct cli *cli)
 	struct wire_list list;
 	bool last = cli_flag(cli, "last"), first = cli_flag(cli, "first");
 	if (cli->operand_count != 2 || (first && last))
-		return cli_usage(cli, "when WORLD|FILE CONDITION [--first | --last]");
+		return cli_wrong_words(cli);
 	if (!cli_options_known(cli) ||
 	    condition_parse(cli->operands[1], &query, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
@@ -205,8 +206,7 @@ int verb_diff(struct cli *cli)
 	uint64_t tick, other;
 	query_init(&query, WIRE_QUERY_DIFFERENCE);
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "diff WORLD|FILE TICK|SNAPSHOT TICK|SNAPSHOT "
-				      "[--epoch N] [--other-epoch N]");
+		return cli_wrong_words(cli);
 	if (!take_epoch(cli, "epoch", &query.epoch) ||
 	    !take_epoch(cli, "other-epoch", &query.other_epoch) || !cli_options_known(cli))
 		return cli_fail(cli);

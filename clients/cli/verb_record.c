@@ -9,10 +9,6 @@
 #include "clients/cli/verbs.h"
 #include "protocol/unpack.h"
 
-static const char USAGE[] =
-	"record WORLD FILE.cairn [--for SECONDS] [--title TEXT] | start NAME | stop [NAME] | "
-	"save NAME | list | remove NAME | get NAME FILE | put NAME FILE";
-
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number)
@@ -289,7 +285,7 @@ int verb_record(struct cli *cli)
 	struct cairn_recording recording = { .name = cli->operand_count > 2 ? cli->operands[2]
 									    : "" };
 	if (cli->operand_count < 2)
-		return cli_usage(cli, USAGE);
+		return cli_wrong_words(cli);
 	if (!cli_join(cli, &world))
 		return cli_fail(cli);
 	recording.world = world.number;
@@ -299,13 +295,13 @@ int verb_record(struct cli *cli)
 		if (strcmp(cli->operands[1], ACTIONS[i].word) != 0)
 			continue;
 		if (cli->operand_count < ACTIONS[i].least || cli->operand_count > ACTIONS[i].most)
-			return cli_usage(cli, USAGE);
+			return cli_wrong_words(cli);
 		recording.action = ACTIONS[i].action;
 		return run_action(cli, &recording);
 	}
 	/* A file is told from a mistyped word by its ending. */
 	const char *ending = strrchr(cli->operands[1], '.');
 	if (cli->operand_count != 2 || ending == NULL || strcmp(ending, ".cairn") != 0)
-		return cli_usage(cli, USAGE);
+		return cli_wrong_words(cli);
 	return record_to_file(cli, &recording);
 }

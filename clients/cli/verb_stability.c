@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clients/cli/daemon_words.h"
 #include "clients/cli/verbs.h"
 #include "protocol/stability_text.h"
 #include "server/base/bytes.h"
@@ -11,32 +12,11 @@ enum { EXIT_NOT = 3 }; /* the bodies do not stand */
 
 static int ask_cairnd(struct cli *cli)
 {
-	static const char *const names[] = { "margin", "body",	"direction",
-					     "sides",  "touch", "limit" };
-	static const char *const flags[] = { "--margin", "--body",  "--direction",
-					     "--sides",	 "--touch", "--limit" };
-	enum { LETS_MAX = 64 };
-	const char *words[2 * LETS_MAX + 20] = { "cairnd", "stability", cli->operands[0] };
-	const char *value;
-	size_t count = 3;
-	for (uint32_t i = 0; i < LETS_MAX && (value = cli_option(cli, "let", i)) != NULL; i++) {
-		words[count++] = "--let";
-		words[count++] = value;
-	}
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		value = cli_option(cli, names[i], 0);
-		if (value == NULL)
-			continue;
-		words[count++] = flags[i];
-		words[count++] = value;
-	}
-	if (cli_flag(cli, "lowest"))
-		words[count++] = "--lowest";
-	if (cli->json) {
-		words[count++] = "--report";
-		words[count++] = "json";
-	}
-	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
+	struct daemon_words words;
+	daemon_words_begin(&words, cli, "stability");
+	daemon_words_operands(&words, cli, 0);
+	daemon_words_report(&words, cli);
+	return cli_run_daemon(cli, words.items);
 }
 
 static bool take_number(struct cli *cli, const char *option, uint32_t *value)
@@ -76,9 +56,7 @@ int verb_stability(struct cli *cli)
 	struct wire_stability head;
 	cli->why.status = STATUS_OK;
 	if (cli->operand_count != 1)
-		return cli_usage(
-			cli, "stability WORLD|SCENE [--margin load|push|tilt [--body BODY] "
-			     "[--direction X,Y,Z]] [--sides N] [--touch M] [--limit N] [--lowest]");
+		return cli_wrong_words(cli);
 	if (cli_names_file(cli))
 		return ask_cairnd(cli);
 	if (!read_question(cli, &query) || !cli_options_known(cli) || !cli_join(cli, &world) ||

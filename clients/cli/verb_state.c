@@ -155,7 +155,7 @@ int verb_save(struct cli *cli)
 	struct message saved;
 	bool moment = cli_flag(cli, "rollback");
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "save WORLD NAME [--rollback]");
+		return cli_wrong_words(cli);
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	if ((moment ? cairn_save_moment : cairn_save)(cli->client, world.number, cli->operands[1],
@@ -211,8 +211,7 @@ int verb_restore(struct cli *cli)
 	if (!cli_tick(cli, "tick", &tick, &given))
 		return cli_fail(cli);
 	if (cli->operand_count != (given ? 1 : 2) || (given && moment))
-		return cli_usage(cli,
-				 "restore WORLD NAME [--rollback] | WORLD --tick N [--epoch N]");
+		return cli_wrong_words(cli);
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	return restore_and_print(cli, world.number, given ? NULL : cli->operands[1], moment, tick);
@@ -222,7 +221,7 @@ int verb_restart(struct cli *cli)
 {
 	struct cairn_world world;
 	if (cli->operand_count != 1)
-		return cli_usage(cli, "restart WORLD");
+		return cli_wrong_words(cli);
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	return restore_and_print(cli, world.number, "start", false,
@@ -234,7 +233,7 @@ int verb_back(struct cli *cli)
 	struct cairn_world world;
 	uint64_t n = 1;
 	if (cli->operand_count < 1 || cli->operand_count > 2)
-		return cli_usage(cli, "back WORLD [N]");
+		return cli_wrong_words(cli);
 	if ((cli->operand_count > 1 && !cli_count(cli, cli->operands[1], "N", &n)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
@@ -253,8 +252,7 @@ int verb_fork(struct cli *cli)
 		return cli_fail(cli);
 	tick.recording = cli_option(cli, "recording", 0);
 	if (cli->operand_count != 2 || ((given || tick.recording != NULL) && snapshot != NULL))
-		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | [--recording NAME] "
-				      "[--tick N [--epoch N]]]");
+		return cli_wrong_words(cli);
 	if (tick.recording != NULL && !given) {
 		tick.tick = WIRE_INTEGER_MAX; /* its end */
 		given = true;

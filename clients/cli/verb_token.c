@@ -240,10 +240,7 @@ int verb_token(struct cli *cli)
 	bool makes = strcmp(what, "bearer") == 0 || strcmp(what, "key") == 0 ||
 		     strcmp(what, "connect") == 0;
 	if (cli->operand_count != 2 || (!makes && strcmp(what, "show") != 0))
-		return cli_usage(
-			cli,
-			"usage: token bearer NAME | key ID | connect ID, each with --file FILE; "
-			"or token show TOKEN");
+		return cli_wrong_words(cli);
 	if (makes && path == NULL)
 		return fail_with(
 			cli, "file",

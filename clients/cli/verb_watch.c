@@ -195,8 +195,6 @@ int verb_watch(struct cli *cli)
 					 profile);
 		ask.profile = (enum wire_profile)found;
 	}
-	if (tick.recording != NULL && !watching.held)
-		return cli_usage(cli, "--recording NAME needs --from TICK");
 	watching.wanted = UINT64_MAX;
 	if ((ticks != NULL && !cli_count(cli, ticks, "ticks", &watching.wanted)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))

@@ -140,7 +140,7 @@ int verb_create(struct cli *cli)
 	struct wire_list options = { 0 };
 	struct cairn_world world;
 	if (cli->operand_count != 1)
-		return cli_usage(cli, "create WORLD");
+		return cli_wrong_words(cli);
 	if (!pack_options(cli, &out, &options) || !cli_options_known(cli) ||
 	    cairn_create(cli->client, cli->operands[0], &options, &world, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
@@ -183,7 +183,7 @@ int verb_speed(struct cli *cli)
 {
 	double factor;
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "speed WORLD FACTOR");
+		return cli_wrong_words(cli);
 	if (!cli_number(cli, cli->operands[1], "FACTOR", &factor))
 		return cli_fail(cli);
 	return control_world(cli, WIRE_CONTROL_SPEED, factor);

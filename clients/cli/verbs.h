@@ -42,9 +42,6 @@ void cli_watched_particles(const struct cli *cli, const struct mirror *mirror);
  * cli->why set. */
 MUST_CHECK bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool *given);
 
-/* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only
- * on failure (verb_replay.c). */
-int cli_run_daemon(struct cli *cli, const char *const *words);
 /* True if the first operand is a file: the verb then needs no server. */
 bool cli_names_file(const struct cli *cli);
 

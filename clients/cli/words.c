@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "clients/cli/cli.h"
+#include "clients/cli/verbs.h"
 #include "clients/lib/shape_text.h"
 #include "server/base/json_text.h"
 
@@ -58,6 +59,16 @@ int cli_usage(struct cli *cli, const char *format, ...)
 		print_error_json(&why);
 	else
 		fprintf(stderr, "cairn: %s\nTry `cairn help`.\n", why.text);
+	return 2;
+}
+
+int cli_wrong_words(struct cli *cli)
+{
+	const struct cli_verb_info *verb = cli->verb;
+	if (cli->json) /* a reason has no room for a long usage */
+		return cli_usage(cli, "wrong words: `cairn help %s` has the usage", verb->name);
+	fprintf(stderr, "cairn: wrong words: the usage is\n  cairn %s %s\nTry `cairn help %s`.\n",
+		verb->name, verb->usage, verb->name);
 	return 2;
 }
 
@@ -184,4 +195,9 @@ bool cli_join(struct cli *cli, struct cairn_world *world)
 		return false;
 	}
 	return cairn_join(cli->client, cli->operands[0], world, &cli->why) == STATUS_OK;
+}
+
+bool cli_names_file(const struct cli *cli)
+{
+	return cli->operand_count > 0 && access(cli->operands[0], F_OK) == 0;
 }

@@ -34,11 +34,11 @@ static bool is_token(const uint8_t hash[SHA256_BYTES], const uint8_t shown[SHA25
 	return differ == 0;
 }
 
-/* Compares every session, so that the time does not depend on which one is found. */
-static struct session *find_by_token(struct service *service, struct wire_slice shown)
+/* Compares every session, so that the time does not depend on which one is found. *hash: of the token. */
+static struct session *find_by_token(struct service *service, struct wire_slice shown,
+				     uint8_t hash[SHA256_BYTES])
 {
 	struct session *found = NULL;
-	uint8_t hash[SHA256_BYTES];
 	if (shown.bytes != RESUME_TOKEN_BYTES)
 		return NULL;
 	hash_sha256(shown.at, shown.bytes, hash);
@@ -52,6 +52,19 @@ static struct session *find_by_token(struct service *service, struct wire_slice 
 			found = session;
 	}
 	return found;
+}
+
+/* The token that a client shows is the newest that it has: a WELCOME with a newer one did not
+ * reach it. From now on it is the session's token. Otherwise one that was shown as the next (the
+ * daemon was killed after that WELCOME) would be overwritten by the next but one while the HELLO
+ * waits for the disk; and one that was shown as the one before would not outlive a second WELCOME
+ * that gets lost. */
+static void settle_token(struct session *self, const uint8_t shown[SHA256_BYTES])
+{
+	if (is_token(self->token_hash, shown))
+		return;
+	memcpy(self->token_hash, shown, sizeof self->token_hash);
+	self->has_token_before = false;
 }
 
 /* ---- lost -------------------------------------------------------------------------------------- */
@@ -232,8 +245,9 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 	if (hello->type != MESSAGE_HELLO || hello->hello.resume.bytes == 0 ||
 	    hello->hello.protocol.major != WIRE_MAJOR)
 		return false;
+	uint8_t shown[SHA256_BYTES];
 	struct session *lost =
-		self->has_token ? find_by_token(self->service, hello->hello.resume) : NULL;
+		self->has_token ? find_by_token(self->service, hello->hello.resume, shown) : NULL;
 	if (lost == NULL) {
 		reason_set(&why, STATUS_EXPIRED, -1, "resume",
 			   "the session has ended or the token is unknown; open a new session");
@@ -249,6 +263,7 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 		session_refuse(self, hello, &why);
 		return true;
 	}
+	settle_token(lost, shown);
 	if (wait_for_resume(self, lost))
 		return true;
 	struct handshake fresh;

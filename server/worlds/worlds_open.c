@@ -224,9 +224,29 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	return status;
 }
 
+/* The second scene of a name would be left out, as one whose world has a file. */
+static enum status check_names(const struct option_list *scenes, struct reason *why)
+{
+	char name[WIRE_NAME_MAX + 1], other[WIRE_NAME_MAX + 1];
+	for (uint32_t i = 0; i < scenes->count; i++) {
+		(void)split_scene(scenes->items[i], name);
+		for (uint32_t k = 0; k < i; k++) {
+			(void)split_scene(scenes->items[k], other);
+			if (strcmp(name, other) == 0)
+				return reason_set(why, STATUS_EXISTS, -1, "scene",
+						  "--scene %.40s: its world is %.32s, as that of "
+						  "%.40s; give one another name with NAME=FILE",
+						  scenes->items[i], name, scenes->items[k]);
+		}
+	}
+	return STATUS_OK;
+}
+
 enum status worlds_open_all(struct service *service, struct reason *why)
 {
-	enum status status = STATUS_OK;
+	enum status status = check_names(&service->options->scenes, why);
+	if (status != STATUS_OK)
+		return status;
 	if (service->store != NULL)
 		status = open_directory(service, why);
 	for (uint32_t i = 0; i < service->options->scenes.count && status == STATUS_OK; i++)

@@ -553,7 +553,7 @@ static void compare_depths(const struct reference *self)
 			ck_assert(may || !touches);
 			if (!may || (a->after.asleep && b->after.asleep))
 				continue;
-			struct closest_pair nearest;
+			struct closest_pair nearest = { 0 };
 			double distance = distance_along(a, b, 0, parts_meet, &nearest);
 			if (must_meet(self, a, b, &nearest))
 				ck_assert_msg(met, "%s: %g m deep and no contact",

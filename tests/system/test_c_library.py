@@ -8,7 +8,7 @@ import struct
 import subprocess
 
 import pytest
-from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon
+from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon, tcp_daemon
 
 LIBRARY = BUILD / "package" / "lib"
 HEADER = SOURCE / "clients" / "c" / "cairn.h"
@@ -89,6 +89,14 @@ def test_the_example_in_c_spawns_pushes_steps_and_verifies(server, tmp_path, sta
     # A sphere of 524 kg rests on the plane: gravity's force within a thousandth.
     force = float(re.search(r"([\d.]+) N", text).group(1))
     assert force == pytest.approx(1000 * 4 / 3 * 3.14159265 * 0.125 * 9.81, rel=1e-3)
+
+
+@plain
+def test_the_example_in_c_runs_again_as_a_controller(tmp_path):
+    """Over TCP, as the README has it: a controller may end no world, and the next run has another name."""
+    with tcp_daemon() as (_, address):
+        for _ in range(2):
+            assert re.search(r"^the world hello-\d+ stays$", run_example(tmp_path, "hello.c", address), re.M)
 
 
 @plain

@@ -59,6 +59,16 @@ def test_the_daemons_program_refuses(tmp_path, words, says):
     assert [path.name for path in tmp_path.iterdir()] == ["drop.yaml"]
 
 
+def test_two_scenes_for_one_world_are_refused(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.yaml").write_text(SCENE)
+    words = ["--unix", tmp_path / "s", "--paused"]
+    for scenes in (["x/a.yaml", "y/a.yaml"], ["a=x/a.yaml", "y/a.yaml"]):
+        code, _, err = run(DAEMON, *words, *(word for scene in scenes for word in ("--scene", scene)), cwd=tmp_path)
+        assert code == 1 and scenes[0] in err and scenes[1] in err and "world is a" in err and "NAME=FILE" in err, err
+
+
 # No server is asked: there is none.
 @pytest.mark.parametrize("words,says", [
     (["push", "w", 1, "0,0,1", "--ticks", 2, "--impulse"], ["--ticks", "--impulse", "exclude", "leave one"]),

@@ -248,6 +248,23 @@ def test_a_player_over_its_quota_gets_busy_and_stays_connected(server, what, siz
         assert player.list()
 
 
+def test_a_session_outlives_any_number_of_lost_welcomes():
+    """The client shows the newest token that it has, and that stays valid until it is heard with a newer one."""
+    with daemon() as server:
+        client = server.connect(resumes=True)
+        hello = client._resume_hello()
+        client.wire.close()
+        for number in range(1, 5):
+            until(lambda: log_of(server).count("session_lost") == number)
+            wire = Wire(server.address, 5)
+            wire.send("hello", hello)
+            until(lambda: log_of(server).count("session_resumed") == number)
+            wire.close()
+        client.resume()
+        assert client.list() == []
+        client.close()
+
+
 HOLDING = """
 import sys, time
 sys.path.insert(0, sys.argv[2])

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "server/base/processor.h"
+#include "server/base/union_find.h"
 #include "server/engine/linalg/chol_panel_work.h"
 #include "server/engine/linalg/chol_rows.h"
 
@@ -140,13 +141,6 @@ static void find_panels(struct plan *plan, struct chol_panel *self)
 	self->first[self->panels] = self->size;
 }
 
-static uint32_t find_root(uint32_t *root, uint32_t p)
-{
-	while (root[p] != p)
-		p = root[p] = root[root[p]];
-	return p;
-}
-
 static bool may_join(double zeros, uint32_t columns, uint32_t rows)
 {
 	double blocks = 0.5 * columns * (columns + 1.0) + (double)columns * (rows - columns);
@@ -163,7 +157,7 @@ static void join_panels(struct plan *plan, struct chol_panel *self)
 	uint32_t count = 0;
 	for (uint32_t p = self->panels; p-- > 0;) {
 		uint32_t up = plan->parent[self->first[p] + plan->columns[p] - 1];
-		if (up == NONE || find_root(plan->root, self->panel[up]) != p + 1)
+		if (up == NONE || union_find_root(plan->root, self->panel[up]) != p + 1)
 			continue;
 		uint32_t own = plan->columns[p], columns = own + plan->columns[p + 1];
 		uint32_t rows = own + plan->rows[p + 1];

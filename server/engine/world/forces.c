@@ -20,6 +20,7 @@
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
+#include "server/base/union_find.h"
 #include "server/engine/collision/manifold.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/gear.h"
@@ -86,13 +87,6 @@ struct rows {
 
 /* ---- islands ----------------------------------------------------------------------------------- */
 
-static uint32_t root_of(uint32_t *parents, uint32_t row)
-{
-	while (parents[row] != row)
-		row = parents[row] = parents[parents[row]];
-	return row;
-}
-
 static bool can_move(const struct work *self, uint32_t row)
 {
 	return row != DYNAMICS_NONE && self->world->tables.body.status[row] == BODY_DYNAMIC;
@@ -100,11 +94,8 @@ static bool can_move(const struct work *self, uint32_t row)
 
 static void unite(struct work *self, uint32_t a, uint32_t b)
 {
-	if (!can_move(self, a) || !can_move(self, b))
-		return;
-	a = root_of(self->parents, a);
-	b = root_of(self->parents, b);
-	self->parents[MAX_OF(a, b)] = MIN_OF(a, b);
+	if (can_move(self, a) && can_move(self, b))
+		union_find_join(self->parents, a, b);
 }
 
 static bool touches(const struct tables *tables, uint32_t row)
@@ -189,7 +180,7 @@ static enum status find_gears(struct work *self)
 					(struct force_gear){ first, row, axis };
 		}
 	for (uint32_t i = 0; i < self->gear_count; i++)
-		self->gears[i].island = root_of(self->parents, self->gears[i].island);
+		self->gears[i].island = union_find_root(self->parents, self->gears[i].island);
 	sort_items(self->gears, self->gears + most + 1, self->gear_count, sizeof *self->gears,
 		   compare_gears, NULL);
 	return STATUS_OK;
@@ -212,7 +203,7 @@ static uint32_t first_gear(const struct work *self, uint32_t island)
 /* The island of a contact: that of its body that moves. */
 static uint32_t island_of(struct work *self, uint32_t a, uint32_t b)
 {
-	return root_of(self->parents, can_move(self, a) ? a : b);
+	return union_find_root(self->parents, can_move(self, a) ? a : b);
 }
 
 /* ---- the contacts of the islands asked for ----------------------------------------------------- */

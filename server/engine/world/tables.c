@@ -544,7 +544,7 @@ uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *da
 uint64_t tables_hash(const struct tables *tables, enum table_index table)
 {
 	const void *data[COLUMNS_MAX];
-	if (head_of(tables, table)->count == 0) /* most */
+	if (head_of(tables, table)->count == 0 && table != TABLE_PARAMETER) /* most */
 		return 0;
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
 		data[column] = tables_column(tables, table, column);

@@ -202,7 +202,7 @@ START_TEST(a_loaded_chain_falls_asleep_and_its_break_lets_the_load_fall)
 {
 	open_world();
 	joined_set(world, "sleep.enabled", 1);
-	joint_id first;
+	joint_id first = 0;
 	body_id load = hang(vec3_zero(), vec3_make(0, -1, 0), 20, 1e4, 0, &first);
 	double worst = step_all(120);
 	ck_assert_uint_eq(world_stats(world).awake, 0);

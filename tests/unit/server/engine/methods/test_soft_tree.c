@@ -238,7 +238,7 @@ END_TEST
 START_TEST(a_chain_falls_lies_and_wakes)
 {
 	struct world *world = make_world("soft-step", 60, REDUCED);
-	body_id first;
+	body_id first = 0;
 	joined_put(world, (struct joined_thing){ .shape = TEST_PLANE, .meets = true });
 	put_chain(world, 6, vec3_make(0, 3, 0), &first);
 	for (uint32_t tick = 0; tick < 600; tick++) {
