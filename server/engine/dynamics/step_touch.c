@@ -45,7 +45,8 @@ static uint32_t guess_pairs(const struct dynamics *self)
 		    tables->body.status[placement_body(tables, p)] == BODY_STATIC)
 			continue;
 		struct neighbours near = { self, p, 0 };
-		struct aabb box = aabb_make(tables->placement.fat_min[p], tables->placement.fat_max[p]);
+		struct aabb box =
+			aabb_make(tables->placement.fat_min[p], tables->placement.fat_max[p]);
 		broad_phase_query(self->broad_phase, &box, count_neighbour, &near);
 		halves += near.halves;
 	}
