@@ -1,10 +1,11 @@
 /* step_touch.c: memory for a first step, taken and touched when bodies are made.
  *
- * Memory that the system has not given yet costs a fault for each page, which is more than what a step of a small
- * world does with the page: the first tick of a world of 210 boxes took 4 times a later one, half of that in faults.
+ * Memory that the system has not given yet costs a fault for each page, which is more than what a step of a
+ * small world does with the page: the first tick of a world of 210 boxes took four times as long as a later
+ * one, and half of that were faults.
  *
- * How many contacts there will be is guessed from a sample of placements, by the fat boxes that each meets now. A
- * wrong guess costs time or memory, and changes no result.
+ * How many contacts there will be is guessed from a sample of placements, by the fat boxes that each meets
+ * now. A wrong guess costs time or memory, and changes no result.
  */
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/step.h"
@@ -16,15 +17,15 @@ enum {
 	MOST_BYTES = 64 << 20, /* of scratch: a tick that uses more takes long anyway */
 };
 
-struct neighbours {
+struct boxes_met {
 	const struct dynamics *dynamics;
 	uint32_t of;	 /* placement */
 	uint32_t halves; /* of pairs: one with a moving neighbour is found from both */
 };
 
-static bool count_neighbour(uint32_t placement, void *context)
+static bool count_box(uint32_t placement, void *context)
 {
-	struct neighbours *self = context;
+	struct boxes_met *self = context;
 	const struct tables *tables = self->dynamics->tables;
 	if (placement == self->of)
 		return true;
@@ -44,10 +45,10 @@ static uint32_t guess_pairs(const struct dynamics *self)
 		if (at++ % every != 0 || !tables->placement.active[p] ||
 		    tables->body.status[placement_body(tables, p)] == BODY_STATIC)
 			continue;
-		struct neighbours near = { self, p, 0 };
+		struct boxes_met near = { self, p, 0 };
 		struct aabb box =
 			aabb_make(tables->placement.fat_min[p], tables->placement.fat_max[p]);
-		broad_phase_query(self->broad_phase, &box, count_neighbour, &near);
+		broad_phase_query(self->broad_phase, &box, count_box, &near);
 		halves += near.halves;
 	}
 	uint64_t pairs = halves * every / 2;

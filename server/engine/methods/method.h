@@ -56,8 +56,8 @@ struct method {
 	/* Rows of bodies that fell asleep in the last step, set by set. NULL: not needed. */
 	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies,
 		      uint32_t count);
-	/* Bytes of scratch of a step of so many bodies and contacts, at most and usually (step_touch). NULL: no
-	 * memory is taken before the step. */
+	/* Bytes of scratch of a step of so many bodies and contacts, at most and usually
+	 * (step_touch). NULL: no memory is taken before the step. */
 	uint64_t (*need)(uint64_t bodies, uint64_t contacts);
 	uint64_t (*usual)(uint64_t bodies, uint64_t contacts);
 	/* Capabilities, for the generated table of methods. */

@@ -566,8 +566,8 @@ START_TEST(a_steady_tick_makes_no_heap_call)
 }
 END_TEST
 
-/* Rows of boxes on each other. A second pile in the same world finds its memory, too; bodies that touch nothing
- * take none. */
+/* Rows of boxes on each other. A second pile in the same world finds its memory, too; bodies that touch
+ * nothing take none. */
 START_TEST(the_first_tick_of_a_pile_takes_no_memory_for_contacts)
 {
 	struct world *world = test_world(false, "soft-step");
