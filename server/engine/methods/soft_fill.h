@@ -1,6 +1,6 @@
-/* soft_fill.h: fills the lanes of a block from eight contacts with as many points each, LANES_WIDTH / 2 doubles
- * at a time. Each number is that of write_lane (soft_prepare.c) without axis of friction, belts and locks, by
- * the same operations in the same order. */
+/* soft_fill.h: fills the lanes of a block from eight contacts with as many points each, LANES_WIDTH / 2
+ * doubles at a time. Each number is that of write_lane (soft_prepare.c) without axis of friction, belts and
+ * locks, by the same operations in the same order. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_FILL_H
 #define CAIRN_ENGINE_METHODS_SOFT_FILL_H
 
