@@ -123,6 +123,7 @@ static void body_cache_shapes(struct dynamics *self, uint32_t body)
 	cache->reach = body_reach(self, body);
 	cache->inner = body_inner(self, body);
 	cache->divided = is_divided(self, body);
+	self->any_divided |= cache->divided;
 	cache->ball = is_ball(self, body);
 }
 

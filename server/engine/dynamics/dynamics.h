@@ -192,6 +192,8 @@ struct dynamics {
 		uint32_t count, capacity;
 	} triangles;
 	struct arena scratch; /* empty between steps */
+	uint32_t touched;     /* bodies for which step_touch has taken memory */
+	bool any_divided;     /* some body is or was `divided` */
 	struct arena worker_arenas
 		[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
 	/* Of a tick with particles (particles.h): each body row before the step, and by particle

@@ -76,6 +76,7 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/step_joints.h \
 	server/engine/dynamics/step_hits.c \
 	server/engine/dynamics/step_reach.c \
+	server/engine/dynamics/step_touch.c \
 	server/engine/dynamics/sweep.c \
 	server/engine/dynamics/sweep.h \
 	server/engine/dynamics/sweep_list.h \

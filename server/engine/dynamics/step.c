@@ -297,6 +297,18 @@ static uint64_t spare_pairs(uint64_t contacts)
 	return contacts / 16;
 }
 
+enum {
+	BODY_BYTES = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double),
+	CONTACT_BYTES = sizeof(struct contact_state) + sizeof(struct contact_made) + 1,
+};
+
+uint64_t step_own_bytes(uint64_t bodies, uint64_t contacts)
+{
+	/* SCRATCH_PUSHES × 64 covers the rounding of each push; `gone`, `listed` and `woken` are bits. */
+	return SCRATCH_PUSHES * 64 + 2 * (contacts / 8) + bodies / 8 + bodies * BODY_BYTES +
+	       contacts * CONTACT_BYTES;
+}
+
 /* Reserves the arena for the whole step and makes the step's own sets and lists. */
 static enum status reserve_scratch(struct step *self, step_need *need, uint64_t contacts,
 				   struct reason *why)
@@ -307,8 +319,7 @@ static enum status reserve_scratch(struct step *self, step_need *need, uint64_t 
 	uint32_t bodies = dynamics->tables->body.count;
 	/* Sleeping contacts are counted too, because any of them may be woken. */
 	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
-	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
-	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
+	uint64_t per_contact = CONTACT_BYTES;
 	if (dynamics->one_way.count > 0)
 		per_contact += 2 * (sizeof(uint64_t) + sizeof(uint32_t));
 	bool sleeps = dynamics->live.count < used->count; /* sort_list needs a second list */
@@ -318,7 +329,7 @@ static enum status reserve_scratch(struct step *self, step_need *need, uint64_t 
 	uint64_t sets = 2 * (uint64_t)used->size / 8 + (uint64_t)bodies / 8;
 	/* An upper bound; SCRATCH_PUSHES × 64 covers the rounding of each push. */
 	uint64_t bytes = SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) +
-			 bodies * per_body + rows * per_contact;
+			 bodies * (uint64_t)BODY_BYTES + rows * per_contact;
 	if (bytes > SIZE_MAX || arena_reserve(scratch, (size_t)bytes) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
 				  "no memory for %llu contacts", (unsigned long long)contacts);

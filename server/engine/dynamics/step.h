@@ -139,6 +139,12 @@ struct step {
  * step and returns NO_MEMORY itself. */
 typedef uint64_t step_need(uint64_t bodies, uint64_t contacts);
 
+/* Bytes of scratch of the step itself, for so many bodies and contacts of which none sleeps. */
+uint64_t step_own_bytes(uint64_t bodies, uint64_t contacts);
+/* Between steps: if bodies have been made, takes the memory that their first step needs, and touches what it
+ * will usually use, so that the step does not wait for it. Without memory nothing happens. */
+void step_touch(struct dynamics *dynamics, step_need *need, step_need *usual);
+
 /* Finds near pairs among the placements that moved since the last step, and the bodies that take
  * part. dt > 0, s. `contacts` false: for a method without contact; no pairs are looked for. LIMIT
  * (contacts_max, memory_max), NO_MEMORY; `why` names the limit. */

@@ -344,6 +344,12 @@ enum status method_ready(struct method_instance *self, const struct dynamics *dy
 	return method->create(dynamics, block->byte, block->count, &self->state, why);
 }
 
+void method_touch(const struct method_instance *self, struct dynamics *dynamics)
+{
+	if (self->method->need != NULL)
+		step_touch(dynamics, self->method->need, self->method->usual);
+}
+
 enum status method_step(struct method_instance *self, struct dynamics *dynamics, double dt,
 			struct reason *why)
 {

@@ -56,6 +56,10 @@ struct method {
 	/* Rows of bodies that fell asleep in the last step, set by set. NULL: not needed. */
 	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies,
 		      uint32_t count);
+	/* Bytes of scratch of a step of so many bodies and contacts, at most and usually
+	 * (step_touch). NULL: no memory is taken before the step. */
+	uint64_t (*need)(uint64_t bodies, uint64_t contacts);
+	uint64_t (*usual)(uint64_t bodies, uint64_t contacts);
 	/* Capabilities, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d, joints;
@@ -113,6 +117,8 @@ MUST_CHECK enum status method_ready(struct method_instance *self, const struct d
 /* One tick of dt seconds; on LIMIT and NO_MEMORY nothing changed. */
 MUST_CHECK enum status method_step(struct method_instance *self, struct dynamics *dynamics,
 				   double dt, struct reason *why);
+/* After commands: takes memory for the first step of bodies that have been made (step_touch). */
+void method_touch(const struct method_instance *self, struct dynamics *dynamics);
 /* Writes the block into the table method_block, which has its size already. */
 void method_save(const struct method_instance *self, const struct dynamics *dynamics);
 /* Replaces the method: destroys its state, detaches it, empties the block, attaches `to`. */

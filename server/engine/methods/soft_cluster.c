@@ -542,7 +542,7 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 	struct arena *scratch = &step->dynamics->scratch;
 	uint32_t contacts = step->contacts.count;
 	*self = (struct soft_clusters){ .plain = contacts };
-	if (contacts < 2)
+	if (contacts < 2 || !step->dynamics->any_divided)
 		return;
 	struct arena_mark mark = arena_mark(scratch);
 	uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, 2 * (uint64_t)contacts);

@@ -380,12 +380,18 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 	}
 }
 
-/* ---- eight lanes of one point each ------------------------------------------------------------ */
+/* ---- eight lanes with as many points each ------------------------------------------------------ */
 
 static bool may_fill(const struct soft_step *self, const struct soft_block *block)
 {
-	return self->kernels->fill != NULL && block->point_count == 1 &&
-	       block->contact[BLOCK_LANES - 1] != DYNAMICS_NONE && self->dynamics->belts.count == 0;
+	if (self->kernels->fill == NULL || block->contact[BLOCK_LANES - 1] == DYNAMICS_NONE ||
+	    self->dynamics->belts.count > 0)
+		return false;
+	bool even = true;
+	for (uint32_t lane = 0; lane < BLOCK_LANES && block->point_count > 2; lane++)
+		even &= soft_manifold(&self->clusters, self->step, block->contact[lane])
+				->point_count == block->point_count;
+	return even;
 }
 
 /* As write_lane for each: those with a friction axis are written by it. */
@@ -412,7 +418,8 @@ static void fill_lanes(const struct prepare_work *prepare, struct soft_block *bl
 		}
 		w.slips = (slips >> lane & 1) != 0;
 		write_surface(prepare, &w);
-		block->twists |= scalar_bits(from.multiplier[lane][5]) != 0;
+		block->twists |=
+			block->point_count > 1 || scalar_bits(from.multiplier[lane][5]) != 0;
 	}
 }
 
@@ -464,10 +471,10 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 			fetch_contacts(prepare->step, block + 1);
 		if (block->contact[BLOCK_LANES - 1] == DYNAMICS_NONE)
 			clear_lanes(block);
-		if (may_fill(prepare->step, block))
+		bool fills = may_fill(prepare->step, block);
+		if (fills)
 			fill_lanes(prepare, block);
-		for (uint32_t lane = 0; lane < BLOCK_LANES && !may_fill(prepare->step, block);
-		     lane++)
+		for (uint32_t lane = 0; lane < BLOCK_LANES && !fills; lane++)
 			if (block->contact[lane] != DYNAMICS_NONE)
 				write_lane(prepare, block, lane);
 		prepare->step->kernels->derive(block);

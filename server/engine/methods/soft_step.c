@@ -59,18 +59,29 @@ static void detach_soft_step(struct dynamics *dynamics)
 	dynamics_wake_all(dynamics);
 }
 
-/* Scratch bytes that a step needs, which step_begin reserves. */
-static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
+/* What lies in scratch memory to the end of the step. */
+static uint64_t scratch_of(uint64_t bodies, uint64_t contacts, uint64_t blocks)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
 			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
 			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t) +
 			    sizeof(double) + 2 * sizeof(bool);
-	uint64_t blocks =
-		soft_blocks_max(contacts) *
-		(sizeof(struct soft_block) + sizeof(struct soft_slide) + sizeof(struct soft_rough));
-	return (bodies + 1) * per_body + blocks + soft_seams_need(bodies, contacts) +
-	       soft_clusters_need(contacts) + (contacts > 0 ? soft_colouring_need(contacts) : 0);
+	blocks *= sizeof(struct soft_block) + sizeof(struct soft_slide) + sizeof(struct soft_rough);
+	return (bodies + 1) * per_body + blocks +
+	       (contacts > 0 ? soft_colouring_need(contacts) : 0);
+}
+
+/* Scratch bytes that a step needs, which step_begin reserves. */
+static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
+{
+	return scratch_of(bodies, contacts, soft_blocks_max(contacts)) +
+	       soft_seams_need(bodies, contacts) + soft_clusters_need(contacts);
+}
+
+/* Most groups of manifolds fill their blocks. */
+static uint64_t soft_scratch_used(uint64_t bodies, uint64_t contacts)
+{
+	return scratch_of(bodies, contacts, contacts / BLOCK_LANES + BLOCK_LANES);
 }
 
 static struct soft_step soft_step_of(struct step *step)
@@ -252,6 +263,8 @@ const struct method method_soft_step = {
 	.attach = attach_soft_step,
 	.detach = detach_soft_step,
 	.step = step_soft_step,
+	.need = soft_scratch_needed,
+	.usual = soft_scratch_used,
 	.shapes = SHAPES_ALL,
 	.friction = true,
 	.restitution = true,

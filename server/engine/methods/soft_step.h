@@ -163,7 +163,7 @@ struct soft_sleepers {
 	uint32_t count;
 };
 
-/* Where the lanes of a block of contacts with one point each come from. */
+/* Where the lanes of a block of contacts with as many points each come from. */
 struct soft_fill {
 	const struct contact_state *contact[BLOCK_LANES];
 	const double *multiplier[BLOCK_LANES];
@@ -185,7 +185,7 @@ struct soft_kernels {
 	void (*measure)(const struct soft_step *step, uint32_t i);
 	void (*derive)(struct soft_block *block);
 	float (*residual)(const struct soft_step *step, const struct soft_block *block);
-	/* Fills the lanes of a block of contacts with one point (soft_fill.h); NULL: lane by lane. */
+	/* Fills the lanes of a block of contacts with as many points (soft_fill.h); NULL: lane by lane. */
 	uint32_t (*fill)(const struct soft_step *step, struct soft_block *block,
 			 const struct soft_fill *from);
 	const struct soft_wide_kernels *wide;	    /* of joints; NULL: one lane has none */

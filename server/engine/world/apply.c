@@ -400,6 +400,8 @@ enum status world_apply(struct world *world, struct batch *batches, uint32_t cou
 	world_open_boundary(world);
 	enum status status = world_apply_due(world, batches, count, results);
 	world_sort_events(world);
+	if (status == STATUS_OK && count > 0)
+		method_touch(&world->method, &world->dynamics);
 	return status;
 }
 

@@ -566,6 +566,39 @@ START_TEST(a_steady_tick_makes_no_heap_call)
 }
 END_TEST
 
+/* Rows of boxes on each other. A second pile in the same world finds its memory, too; bodies that touch
+ * nothing take none. */
+START_TEST(the_first_tick_of_a_pile_takes_no_memory_for_contacts)
+{
+	struct world *world = test_world(false, "soft-step");
+	struct attachment item;
+	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
+	ground.spawn.status = BODY_STATIC;
+	test_do(world, &ground);
+	for (uint32_t pile = 0; pile < 2; pile++) {
+		for (uint32_t i = 0; i < 100; i++)
+			test_spawn(world, TEST_BOX,
+				   vec3_make(40.0 * pile + i % 10, 0.5 + i / 10, 0));
+		const struct dynamics *dynamics = &world->dynamics;
+		const double *rows = world->tables.contact.anchor[0];
+		const struct arena_block *block = dynamics->scratch.first;
+		uint64_t growths = dynamics->scratch.growths;
+		ck_assert_ptr_nonnull(rows);
+		test_step(world, 1);
+		ck_assert_uint_gt(dynamics->contact_used.count, 100 * (pile + 1));
+		ck_assert_ptr_eq(world->tables.contact.anchor[0], rows);
+		ck_assert_ptr_eq(dynamics->scratch.first, block);
+		ck_assert_uint_eq(dynamics->scratch.growths, growths);
+	}
+	world_destroy(world);
+	world = test_world(false, "soft-step");
+	for (uint32_t i = 0; i < 100; i++)
+		test_spawn(world, TEST_BOX, vec3_make(10 * i, 5, 0));
+	ck_assert_uint_eq(world->tables.contact.capacity, 0);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(a_thousand_empty_worlds_need_little_memory)
 {
 	static struct world *worlds[1000];
@@ -754,6 +787,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, methods);
 	TCase *heap = tcase_create("heap");
 	tcase_add_loop_test(heap, a_steady_tick_makes_no_heap_call, 0, 5);
+	tcase_add_test(heap, the_first_tick_of_a_pile_takes_no_memory_for_contacts);
 	tcase_add_test(heap, a_thousand_empty_worlds_need_little_memory);
 	tcase_add_test(heap, a_failed_allocation_changes_nothing);
 	tcase_add_test(heap, a_step_without_memory_is_refused_and_succeeds_later);
