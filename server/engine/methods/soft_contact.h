@@ -145,6 +145,8 @@ ALWAYS_INLINE void solve_normals(const struct soft_step *step, struct soft_block
 	lanes impulse_scale = lanes_load(&block->impulse_scale, first);
 	lanes most = zero, rest = zero;
 	bool waits = !biased && block->bounces;
+	/* Points that turned into the other body, which no bounce saw coming. */
+	lanes_mask late = lanes_all(step->energy ? 1 : 0) > zero;
 	if (waits)
 		rest = bounce_speed(step, block, first);
 	for (uint32_t p = 0; p < block->point_count; p++) {
@@ -165,7 +167,7 @@ ALWAYS_INLINE void solve_normals(const struct soft_step *step, struct soft_block
 			before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
 		lanes_mask acts = only;
 		if (waits) /* for its bounce, in the next sub-step */
-			acts &= ~(apart & (present < -rest));
+			acts &= ~((apart | late) & (present < -rest));
 		after = lanes_select(acts, lanes_max(after, zero), before);
 		lanes_store(&point->impulse, first, after);
 		most = lanes_max(most, after);

@@ -13,7 +13,7 @@
  * with the bias of the sweep, v and λ₀ as the sweep leaves them. In relaxation friction is solved for with
  * them: two tangents and a twist a manifold, w = 0 between bounds from the normal impulses before. The
  * first tangent is along the sweep's friction, which is in the cone, and the second has what is left beside
- * it, so that the bounds act as the cone does. With soft_step.hard_friction it is solved for before
+ * it, so that the bounds act as the cone does. With soft_step.energy it is solved for before
  * bodies move, too. A is a little larger than J M⁻¹ Jᵀ on its diagonal, so that
  * the four points of a face share their load in one way. Larger islands are swept only.
  */
@@ -551,7 +551,7 @@ static void store_friction(struct soft_step *self, const struct soft_hard_island
 		block->twist_impulse.at[lane] = (float)x[2];
 		/* Of friction alone: both bodies leave their free paths. */
 		bool acts = after[0] != 0 || after[1] != 0 || x[2] != 0;
-		if (self->hard_friction && acts && !(block->pushed.at[lane] > 0))
+		if (self->energy && acts && !(block->pushed.at[lane] > 0))
 			block->pushed.at[lane] = FLT_MIN;
 	}
 }
@@ -617,7 +617,7 @@ static void solve_island(struct soft_step *self, struct soft_hard_island *island
  * later acts on other arms. */
 static void solve_biased(struct soft_step *self, struct soft_hard_island *island)
 {
-	if (!solve_normals(self, island) || !self->hard_friction)
+	if (!solve_normals(self, island) || !self->energy)
 		return;
 	release_friction(self, island);
 	solve_island(self, island, true);

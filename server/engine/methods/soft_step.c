@@ -103,7 +103,7 @@ static struct soft_step soft_step_of(struct step *step)
 	self.restitution_speed = (float)parameter[PARAMETER_RESTITUTION_SPEED];
 	self.contact_hertz = parameter[PARAMETER_CONTACT_HERTZ];
 	self.contact_damping = parameter[PARAMETER_CONTACT_DAMPING];
-	self.hard_friction = parameter[PARAMETER_HARD_FRICTION] != 0;
+	self.energy = parameter[PARAMETER_SOFT_ENERGY] != 0;
 	VALIDATE(self.push_speed >= 0 && self.restitution_speed >= 0);
 	return self;
 }

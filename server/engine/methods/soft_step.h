@@ -200,7 +200,7 @@ struct soft_step {
 	uint32_t substeps;
 	float h, h_inv;			     /* s of a sub-step, and 1/s */
 	float push_speed, restitution_speed; /* m/s */
-	bool hard_friction;		     /* friction of hard islands ends with its load */
+	bool energy;			     /* soft_step.energy */
 	double contact_hertz, contact_damping;
 	float time;		   /* s since the step's start */
 	struct soft_body *bodies;  /* body_count + 1; number 0 is the world */
