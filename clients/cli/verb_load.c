@@ -39,15 +39,25 @@ struct load_options {
 	const char *lets[LETS_MAX];
 };
 
-/* --let, --base and --balance; false with cli->why set. */
+/* --let, --base, --balance and --joint-link-share; false with cli->why set. */
 static bool read_options(struct cli *cli, struct load_options *out)
 {
 	const char *base = cli_option(cli, "base", 0), *let;
+	const char *share = cli_option(cli, "joint-link-share", 0);
 	struct scene_options *options = &out->scene;
 	*options = (struct scene_options){ .balance = cli_flag(cli, "balance"), .lets = out->lets };
 	while (options->let_count < LETS_MAX &&
 	       (let = cli_option(cli, "let", options->let_count)) != NULL)
 		out->lets[options->let_count++] = let;
+	if (share != NULL &&
+	    !cli_number(cli, share, "--joint-link-share", &options->joint_link_share))
+		return false;
+	if (share != NULL && options->joint_link_share == 0) {
+		reason_set(&cli->why, STATUS_RANGE, -1, "joint_link_share",
+			   "--joint-link-share is 0; it must be from %g to %g",
+			   JOINT_LINK_SHARE_MIN, JOINT_LINK_SHARE_MAX);
+		return false;
+	}
 	if (base == NULL)
 		return true;
 	options->base = strcmp(base, "fixed") == 0	? SCENE_BASE_FIXED

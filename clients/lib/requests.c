@@ -184,6 +184,7 @@ enum status cairn_open_scene(struct cairn *self, const char *name, const char *s
 	request.scene_open.scene = wire_text(scene);
 	request.scene_open.base = options->base;
 	request.scene_open.balance = options->balance;
+	request.scene_open.joint_link_share = options->joint_link_share;
 	request.scene_open.running = running;
 	for (uint32_t i = 0; i < options->let_count; i++)
 		wire_pack_string(&lets, options->lets[i]);

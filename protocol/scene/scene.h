@@ -98,10 +98,16 @@ struct scene_name {
 
 /* What is given beside a file: the rest is what a robot file (docs/ROBOTS.md) does not say. */
 enum scene_base { SCENE_BASE_UNKNOWN, SCENE_BASE_FIXED, SCENE_BASE_FLOATING };
+#define JOINT_LINK_SHARE 0.01
+#define JOINT_LINK_SHARE_MIN 1e-15
+#define JOINT_LINK_SHARE_MAX 0.1
 struct scene_options {
 	enum scene_base
 		base; /* of an URDF without a link `world`, which is refused if this is unknown */
 	bool balance; /* moments of inertia that no body has are made equal, not refused */
+	/* The share of a body's mass and inertia that each link between two of its joints has:
+	 * JOINT_LINK_SHARE_MIN … JOINT_LINK_SHARE_MAX; 0: JOINT_LINK_SHARE. */
+	double joint_link_share;
 	/* Of a scene file: "NAME=FORMULA" in the place of its variables; borrowed. */
 	const char *const *lets;
 	uint32_t let_count;

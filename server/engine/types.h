@@ -51,7 +51,7 @@ enum bounds_mode {
 #define LENGTH_MAX 1e6		       /* m, world coordinates */
 #define SPEED_MAX 1e4		       /* m/s */
 #define ANGULAR_SPEED_MAX 1e4	       /* rad/s */
-#define MASS_MIN 1e-6		       /* kg */
+#define MASS_MIN 1e-12		       /* kg */
 #define MASS_MAX 1e9		       /* kg */
 #define DENSITY_MIN 1e-3	       /* kg/m³ */
 #define DENSITY_MAX 1e6		       /* kg/m³ */

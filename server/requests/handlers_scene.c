@@ -47,6 +47,7 @@ struct scene_job {
 	struct bytes text; /* the scene; empty: it is in the folder */
 	enum scene_base base;
 	bool balance, running;
+	double joint_link_share;
 	char *lets[WIRE_SCENE_LETS]; /* owned */
 	uint32_t let_count;
 	struct made_scene made;
@@ -84,6 +85,7 @@ static enum status load_scene(struct scene_job *job, struct scene **scene)
 	const char *folder = job->service->options->scene_folder;
 	const struct scene_options given = { .base = job->base,
 					     .balance = job->balance,
+					     .joint_link_share = job->joint_link_share,
 					     .lets = (const char *const *)job->lets,
 					     .let_count = job->let_count,
 					     .hidden = folder,
@@ -317,6 +319,7 @@ void handle_scene_open(struct session *self, const struct message *message)
 	}
 	job->base = (enum scene_base)from->base;
 	job->balance = from->balance == 1;
+	job->joint_link_share = from->joint_link_share;
 	job->running = from->running == 1;
 	post_job(self, message, job, run_open);
 }

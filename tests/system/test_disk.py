@@ -407,6 +407,15 @@ def contents(data, name="w.cairn"):
     return {suffix: (data / (name + suffix)).read_bytes() for suffix in ("", "-wal") if (data / (name + suffix)).exists()}
 
 
+def pace_on_disk(path):
+    """Mode, speed in thousandths and barrier that a restart would find; None: nothing is written yet."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            return dict(db.execute("select key, value from meta")).get("pace")
+    except sqlite3.OperationalError:  # the file is being made
+        return None
+
+
 def fetch(address):
     with urllib.request.urlopen(address, timeout=10) as answer:
         assert answer.status == 200
@@ -524,9 +533,10 @@ def test_the_pacing_of_a_world_survives_a_restart(tmp_path, kill):
     def facts(client):
         return {w["name"]: (modes[w["mode"]], w["pace_permille"]) for w in client.info("worlds")["worlds"]}
 
+    paces = {"still": "paused 1000 0", "fast": "running 3000 0", "locked": "lockstep 1000 0", "gate": "barrier 1000 2"}
     options = ["--data", str(tmp_path / "data")]
     with daemon(*options) as server, killed_at_the_end(server), server.connect() as client:
-        worlds = {name: falling(client, name)[0] for name in ("still", "fast", "locked", "gate")}
+        worlds = {name: falling(client, name)[0] for name in paces}
         worlds["fast"].speed(3)
         worlds["fast"].resume()
         worlds["still"].pause()
@@ -534,7 +544,8 @@ def test_the_pacing_of_a_world_survives_a_restart(tmp_path, kill):
         worlds["gate"].barrier(2)
         before = facts(client)
         tick = worlds["still"].save("as-it-was").tick
-        time.sleep(0.5)  # the pacing is written with the next commit
+        for name, pace in paces.items():
+            until(lambda: pace_on_disk(tmp_path / "data" / (name + ".cairn")) == pace)
         if kill:
             server.kill()  # before its sessions have left
         else:

@@ -1,4 +1,4 @@
-"""Robot files by the command line and the client: `cairn convert`, `--base`, `--balance`, and what is told."""
+"""Robot files by the command line and the client: `cairn convert`, `--base`, `--balance`, `--joint-link-share`, and what is told."""
 import json
 import os
 import subprocess
@@ -57,6 +57,23 @@ def test_inertia_is_balanced_if_asked(server):
     assert "impossible.urdf:3:" in text and "--balance" in text
     done = cli.run("load", "heavy", robot, "--balance")
     assert done.returncode == 0 and "are balanced" in done.stderr
+
+
+def test_links_between_joints_have_the_share_that_is_asked_for(server):
+    cli, robot = Cli(server.address), TRAPS / "two_anchors.xml"
+
+    def masses(world):
+        return [cli.json("query", world, "body", body)["mass"] for body in (2, 3)]  # the link, the foot
+
+    cli.json("load", "usual", robot)
+    cli.json("load", "light", robot, "--joint-link-share", "1e-6")
+    assert masses("usual") == [0.02, 1.98] and masses("light") == [2e-6, 2 * (1 - 1e-6)]
+    for share, text in ("0", "it must be from 1e-15 to 0.1"), ("0.2", "from 1e-15 to 0.1"), ("1e-13", "must be 5e-13 at least"):
+        told, status = cli.error("load", "refused", robot, "--joint-link-share", share)
+        assert text in told and status == 1
+    with server.connect() as client:
+        client.load(robot, "python", joint_link_share=1e-6)
+        assert masses("python") == masses("light")
 
 
 def test_a_daemon_logs_what_is_not_taken(server):

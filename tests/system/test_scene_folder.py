@@ -103,6 +103,23 @@ def test_a_robot_file_says_what_it_does_not_get(cli):
     assert len(world.notes) == 1 and "arm.urdf:" in world.notes[0] and "gazebo" in world.notes[0]
 
 
+def test_links_between_joints_have_the_share_that_is_asked_for(cli):
+    text = (SOURCE / "tests" / "data" / "robots" / "two_anchors.xml").read_bytes()
+
+    async def asynchronous(name):
+        async with aio.connect(cli.address) as other:
+            await other.open_scene("robot.xml", name, text=text, joint_link_share=1e-4)
+
+    with cairn.connect(cli.address) as client:
+        client.open_scene("robot.xml", "usual", text=text)
+        client.open_scene("robot.xml", "light", text=text, joint_link_share=1e-4)
+        asyncio.run(asynchronous("light-too"))
+        shares = [cli.json("query", name, "body", 2)["mass"] / 2 for name in ("usual", "light", "light-too")]
+        with pytest.raises(cairn.Refused, match="joint_link_share is 0.5; it must be from 1e-15 to 0.1"):
+            client.open_scene("robot.xml", "refused", text=text, joint_link_share=0.5)
+    assert shares == [0.01, 1e-4, 1e-4]
+
+
 def test_faults_name_file_and_line_and_never_the_place_of_the_folder(cli, folder):
     for scene, word in (("parts/wrong.yaml", "cairn: parts/wrong.yaml:3"), ("none.yaml", "cairn: none.yaml")):
         text, code = cli.error("open", "faulty", scene)

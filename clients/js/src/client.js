@@ -431,10 +431,11 @@ export class Client {
    * A new world `name` of a scene of the server's folder, or of `text` (Uint8Array: a scene or robot file), joined. `world.notes`:
    * what a robot file asks for and does not get. @throws {Refused} with file, line and reason
    */
-  async openScene(scene, name = scene.replace(/^.*\/|\.[^.]*$/gu, ""), { text, variables = {}, running = true, base = null, balance = false } = {}) {
+  async openScene(scene, name = scene.replace(/^.*\/|\.[^.]*$/gu, ""), { text, variables = {}, running = true, base = null, balance = false,
+    jointLinkShare = 0 } = {}) {
     const lets = Object.entries(variables).map(([variable, value]) => `${variable}=${value}`);
     const fields = { name, scene, text: text ?? new Uint8Array(0), lets, base: [null, "fixed", "floating"].indexOf(base),
-      balance: balance ? 1 : 0, running: running ? 1 : 0 };
+      balance: balance ? 1 : 0, running: running ? 1 : 0, joint_link_share: jointLinkShare };
     const { notes } = await this.request("scene_open", fields, "world_info");
     const world = await this.join(name);
     world.notes = notes ? notes.split("\n").filter(Boolean) : [];

@@ -158,7 +158,7 @@ export const observe: {
 };
 export interface OpenSceneOptions {
   text?: Uint8Array, variables?: { [name: string]: number | string }, running?: boolean;
-  base?: null | "fixed" | "floating", balance?: boolean;
+  base?: null | "fixed" | "floating", balance?: boolean; jointLinkShare?: number;
 }
 export interface StepWorldsOptions {
   actions?: readonly Command[], values?: readonly number[] | Float64Array, observe?: readonly ObservedPart[];

@@ -493,6 +493,7 @@ export const MESSAGE = {
     ["base", 0],
     ["balance", 0],
     ["running", 1],
+    ["joint_link_share", 0],
   ] },
 };
 
@@ -1634,7 +1635,7 @@ export const QUERY_LIMITS = {
   18: [
     ["position", "PLACE", 0, 0],
     ["velocity", "WAY", 0, 0],
-    ["mass", "REAL", 1e-06, 1000000000],
+    ["mass", "REAL", 1e-12, 1000000000],
   ],
   19: [
     ["limit", "U32", 0, 4096],

@@ -38,6 +38,20 @@ test("load sends a scene to a world, once as a file of its own name", async () =
   await assert.rejects(load(client, "/nonexistent.yaml"), /nonexistent/);
 });
 
+test("a robot's text becomes a world, with the share of its links that is asked for", async () => {
+  const folder = path.join(process.env.CAIRN_SRCDIR, "tests/data/robots");
+  const other = await daemon("--scene-folder", folder), alone = await connect(other.address);
+  const masses = [];
+  for (const [name, jointLinkShare] of [["usual", 0], ["light", 1e-4]]) {
+    const world = await alone.openScene("two_anchors.xml", name, { jointLinkShare });
+    masses.push((await world.mass(2)).mass);
+  }
+  assert.deepEqual(masses, [0.02, 2e-4]);
+  await assert.rejects(alone.openScene("two_anchors.xml", "refused", { jointLinkShare: 1 }), /joint_link_share is 1; it must be from/);
+  alone.close();
+  await other.stop();
+});
+
 test("list returns all worlds, of a server with none and with three", async () => {
   const other = await daemon(), alone = await connect(other.address);
   assert.deepEqual(await alone.list(), []);

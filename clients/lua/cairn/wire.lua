@@ -125,7 +125,7 @@ wire.message = {
 	recorded = {number = 88, layout = "array", fields = {"ref", "name", "first_epoch", "first", "last_epoch", "last", "bytes", "data"}},
 	looks = {number = 92, layout = "array", fields = {"ref", "world", "from", "what"}},
 	scene_list = {number = 95, layout = "array", fields = {"ref", "after"}},
-	scene_open = {number = 96, layout = "array", fields = {"ref", "name", "scene", "text", "lets", "base", "balance", "running"}},
+	scene_open = {number = 96, layout = "array", fields = {"ref", "name", "scene", "text", "lets", "base", "balance", "running", "joint_link_share"}},
 }
 
 -- Commands by name: number and fields in order; a field without default is required.

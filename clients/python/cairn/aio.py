@@ -292,16 +292,18 @@ class Client(Session):
                 return found
             found += [tuple(entry) for entry in page]
 
-    async def open_scene(self, scene, name=None, variables=None, running=True, text=b"", base=None, balance=False):
+    async def open_scene(self, scene, name=None, variables=None, running=True, text=b"", base=None, balance=False,
+                   joint_link_share=None):
         """As cairn.Client.open_scene."""
         name = name or scene.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-        info = await self.ask("world_info", "scene_open", *open_fields(name, scene, variables, running, text, base, balance))
+        info = await self.ask("world_info", "scene_open", *open_fields(name, scene, variables, running, text, base, balance,
+                                                                  joint_link_share))
         return note_world(await self.join(name), info)
 
-    async def load(self, scene, name=None, base=None, balance=False, variables=None):
+    async def load(self, scene, name=None, base=None, balance=False, variables=None, joint_link_share=None):
         """As cairn.Client.load."""
         return await self.join(await asyncio.to_thread(load_scene, self, scene, name, base, balance,
-                                                 variables))
+                                                 variables, joint_link_share))
 
     def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
         """As cairn.Client.vector, with coroutines for the methods that wait (vector.AsyncVector). Needs NumPy."""

@@ -362,19 +362,21 @@ class Client(Session):
                 return found
             found += [tuple(entry) for entry in page]
 
-    def open_scene(self, scene, name=None, variables=None, running=True, text=b"", base=None, balance=False):
+    def open_scene(self, scene, name=None, variables=None, running=True, text=b"", base=None, balance=False,
+                   joint_link_share=None):
         """Makes a world `name` (default: the scene's name without its ending) of a scene of the server's folder, or of `text`,
         a scene or robot file's bytes, and joins it; `world.notes` says what a robot file asks for and does not get.
-        `variables`, `base`, `balance`: as of load. Raises Refused, of a fault in the file with its line."""
+        `variables`, `base`, `balance`, `joint_link_share`: as of load. Raises Refused, of a fault in the file with its line."""
         name = name or scene.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-        info = self.ask("world_info", "scene_open", *open_fields(name, scene, variables, running, text, base, balance))
+        info = self.ask("world_info", "scene_open", *open_fields(name, scene, variables, running, text, base, balance,
+                                                                  joint_link_share))
         return note_world(self.join(name), info)
 
-    def load(self, scene, name=None, base=None, balance=False, variables=None):
+    def load(self, scene, name=None, base=None, balance=False, variables=None, joint_link_share=None):
         """Sends the scene file or robot file to a world `name` (default: the file's name without its ending), which is made if
-        it does not exist, and returns it joined. `variables`: other values of variables of the scene, {name: number or formula}. `base`, `balance`: as of `cairn load`, for robots. The program `cairn` reads
+        it does not exist, and returns it joined. `variables`: other values of variables of the scene, {name: number or formula}. `base`, `balance`, `joint_link_share` (1e-15 to 0.1): as of `cairn load`, for robots. The program `cairn` reads
         the file (server.find_program). Raises RuntimeError with its error, FileNotFoundError."""
-        return self.join(load_scene(self, scene, name, base, balance, variables))
+        return self.join(load_scene(self, scene, name, base, balance, variables, joint_link_share))
 
     def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
         """Many worlds that are stepped by one message (vector.Vector). Needs NumPy."""
@@ -386,9 +388,10 @@ class Client(Session):
         return self.ask("reply", "info", what)[1]
 
 
-def open_fields(name, scene, variables, running, text, base, balance):
+def open_fields(name, scene, variables, running, text, base, balance, joint_link_share):
     """The fields of SCENE_OPEN after its ref."""
-    return (name, scene, bytes(text), let_words(variables)[1::2], BASES.index(base), int(balance), int(running))
+    fields = (name, scene, bytes(text), let_words(variables)[1::2], BASES.index(base), int(balance), int(running))
+    return fields if joint_link_share is None else (*fields, float(joint_link_share))
 
 
 def note_world(world, info):
@@ -406,12 +409,13 @@ def let_words(variables):
             for word in ("--let", f"{name}={value if isinstance(value, str) else repr(float(value))}")]
 
 
-def load_scene(client, scene, name=None, base=None, balance=False, variables=None):
+def load_scene(client, scene, name=None, base=None, balance=False, variables=None, joint_link_share=None):
     """Runs `cairn load` against the client's server; returns the world's name."""
     from .server import find_program  # which needs this module
     name = name or pathlib.Path(scene).stem
     words = [find_program("cairn"), "--connect", client.address, "load", name, os.fspath(scene)]
     words += ([] if base is None else ["--base", base]) + (["--balance"] if balance else []) + let_words(variables)
+    words += [] if joint_link_share is None else ["--joint-link-share", repr(float(joint_link_share))]
     environment = dict(os.environ)
     if client.token is not None:
         environment["CAIRN_TOKEN"] = client.token.decode()

@@ -1660,7 +1660,7 @@ QUERY_LIMITS = {
     18: (
         ("position", "PLACE", 0, 0),
         ("velocity", "WAY", 0, 0),
-        ("mass", "REAL", 1e-06, 1000000000),
+        ("mass", "REAL", 1e-12, 1000000000),
     ),
     19: (
         ("limit", "U32", 0, 4096),

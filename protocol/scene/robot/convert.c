@@ -126,6 +126,8 @@ static enum status build(struct robot *robot, struct robot_scene *out)
 	status = robot_weigh(robot);
 	if (status == STATUS_OK)
 		status = robot_arrange(robot);
+	if (status == STATUS_OK)
+		status = robot_check_helpers(robot);
 	return status == STATUS_OK ? robot_write(robot, out) : status;
 }
 
@@ -148,9 +150,20 @@ enum status robot_convert(const struct source *source, const char *text, size_t 
 	struct xml_tree tree;
 	struct notes notes = { 0 };
 	struct xml_node *root;
-	struct robot robot = { .options = options, .base = base, .tree = &tree, .notes = &notes };
+	struct robot robot = { .options = options,
+			       .base = base,
+			       .tree = &tree,
+			       .notes = &notes,
+			       .helper_share = JOINT_LINK_SHARE };
 	robot.balance = options != NULL && options->balance;
+	if (options != NULL && options->joint_link_share != 0)
+		robot.helper_share = options->joint_link_share;
 	*out = (struct robot_scene){ 0 };
+	if (!(robot.helper_share >= JOINT_LINK_SHARE_MIN &&
+	      robot.helper_share <= JOINT_LINK_SHARE_MAX))
+		return source_fail(source, 1, STATUS_RANGE, "joint_link_share",
+				   "joint_link_share is %g; it must be from %g to %g",
+				   robot.helper_share, JOINT_LINK_SHARE_MIN, JOINT_LINK_SHARE_MAX);
 	enum status status = xml_init(&tree);
 	if (status != STATUS_OK)
 		return source_no_memory(source);

@@ -124,6 +124,7 @@ struct robot {
 	vec3 gravity;	 /* z up */
 	double timestep; /* s; 0: not given */
 	bool is_mjcf, balance;
+	double helper_share; /* of a body's mass and inertia: of each link between two of its joints */
 	double mass_least, inertia_least, mass_total; /* of MJCF's compiler; mass_total < 0: none */
 	ARRAY_OF(struct robot_link) links;
 	ARRAY_OF(struct robot_joint) joints; /* ascending by link */
@@ -189,6 +190,9 @@ void robot_find_welds(struct robot *self);
 MUST_CHECK enum status robot_weigh(struct robot *self);
 /* Which links are part of others, and the joints of each. */
 MUST_CHECK enum status robot_arrange(struct robot *self);
+/* RANGE, by a link's line, where the links between its joints would have more than half of its mass, or
+ * one of them less than MASS_MIN. */
+MUST_CHECK enum status robot_check_helpers(const struct robot *self);
 /* The scene as text, and the line of the file for each of its lines. */
 MUST_CHECK enum status robot_write(const struct robot *self, struct robot_scene *out);
 

@@ -1,6 +1,9 @@
 /* weigh.c: masses, centres and inertias of links, and the refusal of those that no body has. */
 #include "protocol/scene/robot/model.h"
 
+/* Of a link of a file, kg: less is a mistake of units. Bodies may have less. */
+#define LINK_MASS_MIN 1e-6
+
 /* ---- from shapes --------------------------------------------------------------------------- */
 
 /* The centre first, then the tensors moved to it. */
@@ -112,10 +115,10 @@ static enum status check_link(const struct robot *self, struct robot_link *link,
 {
 	if (link->mass == 0 || link->still || link->animated)
 		return STATUS_OK;
-	if (!(link->mass >= MASS_MIN && link->mass <= MASS_MAX))
+	if (!(link->mass >= LINK_MASS_MIN && link->mass <= MASS_MAX))
 		return node_fail(link->node, STATUS_RANGE, "mass",
 				 "mass %g kg of '%.32s' is not between %g and %g kg", link->mass,
-				 link->name, MASS_MIN, MASS_MAX);
+				 link->name, LINK_MASS_MIN, MASS_MAX);
 	enum status status = check_inertia(self, link);
 	if (status == STATUS_OK && link->given)
 		check_units(self, link, geoms, count);

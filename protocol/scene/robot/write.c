@@ -362,7 +362,7 @@ static void put_helpers(struct pen *pen, uint32_t index, uint32_t helpers)
 		pen_put(pen, "  - { name: ");
 		pen_quote(pen, name);
 		put_pose(pen, link->at);
-		put_mass(pen, link, HELPER_SHARE);
+		put_mass(pen, link, pen->robot->helper_share);
 		pen_put(pen, " }\n");
 	}
 }
@@ -385,7 +385,7 @@ static void write_link(struct pen *pen, struct filters *filters, uint32_t index)
 	}
 	put_pose(pen, link->at);
 	if (!link->still && !link->animated)
-		put_mass(pen, link, 1 - HELPER_SHARE * helpers);
+		put_mass(pen, link, 1 - pen->robot->helper_share * helpers);
 	if (link->colour >= 0)
 		pen_put(pen, ", colour: 0x%06X", (unsigned)link->colour);
 	put_group(pen, link);

@@ -39,7 +39,5 @@ bool link_collides(const struct robot *robot, uint32_t link);
 void write_joints(struct pen *pen);
 /* How many links of their own the joints of a link need, beside its body. */
 uint32_t joint_helpers(const struct robot *robot, uint32_t link);
-/* The share of mass, centre and inertia of a body that each such link has. */
-#define HELPER_SHARE 0.01
 
 #endif

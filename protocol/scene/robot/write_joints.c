@@ -111,6 +111,28 @@ uint32_t joint_helpers(const struct robot *robot, uint32_t index)
 	return runs > 0 ? runs - 1 : 0;
 }
 
+enum status robot_check_helpers(const struct robot *robot)
+{
+	double share = robot->helper_share;
+	for (uint32_t i = 0; i < robot->links.count; i++) {
+		const struct robot_link *link = &robot->links.items[i];
+		uint32_t helpers = link->into == i && !link->still ? joint_helpers(robot, i) : 0;
+		if (share * helpers > 0.5)
+			return node_fail(
+				link->node, STATUS_RANGE, "joint",
+				"%u links between joints of '%.32s' have more than half of its "
+				"mass with a joint_link_share of %g",
+				(unsigned)helpers, link->name, share);
+		if (helpers > 0 && link->mass * share < MASS_MIN)
+			return node_fail(
+				link->node, STATUS_RANGE, "mass",
+				"a link between joints of '%.32s' would have less than %g kg; "
+				"joint_link_share must be %.3g at least",
+				link->name, MASS_MIN, MASS_MIN / link->mass);
+	}
+	return STATUS_OK;
+}
+
 static const char *side_name(const struct robot *robot, uint32_t link)
 {
 	if (link == ROBOT_NONE)
@@ -396,7 +418,7 @@ static void write_jointed(struct pen *pen, uint32_t index)
 			node_note(robot, link->node, &own,
 				  "between joints of '%.32s' is a link with %g %% of its mass and "
 				  "inertia",
-				  body, 100 * HELPER_SHARE);
+				  body, 100 * robot->helper_share);
 		write_run(pen, &run, before, name, collide);
 		before = name;
 		at += run.count;

@@ -240,6 +240,50 @@ START_TEST(the_base_is_as_the_user_says)
 }
 END_TEST
 
+START_TEST(links_between_joints_have_the_share_that_is_asked_for)
+{
+	const double shares[] = { 0, 1e-4, 0.1 };
+	for (uint32_t i = 0; i < 3; i++) {
+		struct scene *scene = load_with(
+			"two_anchors.xml", (struct scene_options){ .joint_link_share = shares[i] });
+		double share = i == 0 ? 0.01 : shares[i];
+		const struct command_SPAWN *link = spawn(scene, "foot/1"),
+					   *foot = spawn(scene, "foot");
+		ck_assert_double_eq_tol(link->mass, 2 * share, 1e-15);
+		ck_assert_double_eq_tol(foot->mass, 2 * (1 - share), 1e-15);
+		ck_assert_double_eq_tol(link->inertia.x, 0.03 * share, 1e-16);
+		ck_assert_double_eq_tol(foot->inertia.x, 0.03 * (1 - share), 1e-15);
+		scene_destroy(scene);
+	}
+}
+END_TEST
+
+START_TEST(shares_that_no_link_can_have_are_refused)
+{
+	static const struct {
+		double share;
+		const char *text;
+	} cases[] = {
+		{ 1e-16, "joint_link_share is 1e-16; it must be from 1e-15 to 0.1" },
+		{ 0.2, "joint_link_share is 0.2; it must be from 1e-15 to 0.1" },
+		{ -1, "joint_link_share is -1; it must be from 1e-15 to 0.1" },
+		{ NAN, "it must be from 1e-15 to 0.1" },
+		{ 1e-13, "two_anchors.xml:6: a link between joints of 'foot' would have less than "
+			 "1e-12 kg; joint_link_share must be 5e-13 at least" },
+	};
+	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct reason why = { 0 };
+		struct scene *scene = NULL;
+		char path[2048];
+		path_of("two_anchors.xml", path);
+		const struct scene_options options = { .joint_link_share = cases[i].share };
+		ck_assert_int_eq(scene_load_with(path, &options, &scene, &why), STATUS_RANGE);
+		ck_assert_msg(strstr(why.text, cases[i].text) != NULL, "%s", why.text);
+		ck_assert_ptr_null(scene);
+	}
+}
+END_TEST
+
 START_TEST(frames_without_mass_become_parts)
 {
 	struct scene *scene = load("frames.urdf");
@@ -591,6 +635,8 @@ static Suite *make(void)
 	tcase_add_test(meanings, the_base_is_as_the_user_says);
 	tcase_add_test(meanings, frames_without_mass_become_parts);
 	tcase_add_test(meanings, inertia_is_balanced_if_asked);
+	tcase_add_test(meanings, links_between_joints_have_the_share_that_is_asked_for);
+	tcase_add_test(meanings, shares_that_no_link_can_have_are_refused);
 	tcase_add_test(meanings, limits_beyond_half_a_turn_stay_what_they_are);
 	tcase_add_test(meanings, a_motor_actuator_is_a_motor_of_force);
 	tcase_add_test(meanings, a_position_actuator_is_a_motor_with_its_largest_force);

@@ -557,13 +557,13 @@ START_TEST(a_dynamic_body_needs_a_mass_within_limits)
 {
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, TEST_BOX, vec3_zero(), &item);
-	spawn.spawn.mass = 1e-7;
+	spawn.spawn.mass = MASS_MIN / 2;
 	ck_assert_int_eq(test_try(world, &spawn), STATUS_RANGE);
 	spawn.spawn.mass = 0;
 	spawn.spawn.density = DENSITY_MAX;
 	test_do(world, &spawn);
 	spawn.spawn.status = BODY_STATIC;
-	spawn.spawn.mass = 1e-7;
+	spawn.spawn.mass = MASS_MIN / 2;
 	struct command status = command_about(COMMAND_SET_STATUS, test_do(world, &spawn));
 	ck_assert_int_eq(test_try(world, &status), STATUS_RANGE);
 }
