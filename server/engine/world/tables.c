@@ -174,30 +174,9 @@ static void fill_values(const struct column_info *info, double value, char *at, 
 			memcpy(at + k, one, size);
 }
 
-/* Small worlds are hashed after every step, and most of their columns are a few zeros: a call for each took
- * half of the time. */
-static bool is_zero(const char *at, size_t bytes)
-{
-	uint64_t word = 0;
-	size_t done = 0;
-	for (; done + sizeof word <= MIN_OF(bytes, (size_t)64); done += sizeof word) {
-		memcpy(&word, at + done, sizeof word);
-		if (word != 0)
-			return false;
-	}
-	if (bytes > 64) /* the first 64 bytes are 0 */
-		return memcmp(at, at + 64, bytes - 64) == 0;
-	for (; done < bytes; done++)
-		if (at[done] != 0)
-			return false;
-	return true;
-}
-
 /* True if each value of the cell is the column's `absent`. */
 static bool is_absent(const struct column_info *info, const char *at, size_t bytes)
 {
-	if (info->absent == 0)
-		return is_zero(at, bytes);
 	uint8_t one[sizeof(uint64_t)];
 	size_t size = put_value(info->type, info->absent, one);
 	ASSERT(bytes >= size && bytes % size == 0);
@@ -443,12 +422,9 @@ uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *da
 uint64_t tables_hash(const struct tables *tables, enum table_index table)
 {
 	const void *data[COLUMNS_MAX];
-	uint32_t rows = head_of(tables, table)->count;
-	if (rows == 0 && table != TABLE_PARAMETER)
-		return 0; /* as table_hash; most tables of most worlds are empty */
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
 		data[column] = tables_column(tables, table, column);
-	return table_hash(table, rows, data);
+	return table_hash(table, head_of(tables, table)->count, data);
 }
 
 uint64_t table_hashes_join(const uint64_t hashes[TABLE_COUNT])
