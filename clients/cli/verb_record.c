@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clients/cli/verbs.h"
 #include "protocol/unpack.h"
@@ -150,6 +151,11 @@ static int record_to_file(struct cli *cli, struct cairn_recording *recording)
 	if ((limit != NULL && !cli_count(cli, limit, "for", &seconds)) ||
 	    !take_options(cli, recording))
 		return cli_fail(cli);
+	if (access(path, F_OK) == 0) { /* before the time of --for has passed */
+		reason_set(&cli->why, STATUS_EXISTS, -1, "file",
+			   "%.100s exists already: remove it, or choose another name", path);
+		return cli_fail(cli);
+	}
 	name_of_file(path, name);
 	recording->name = name;
 	recording->action = WIRE_RECORD_START;

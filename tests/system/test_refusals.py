@@ -169,6 +169,11 @@ def test_a_robot_that_a_list_names_twice_is_answered_twice(world):
     assert values("3,4") == other + other  # two bodies of one robot
 
 
+def test_a_recording_does_not_begin_if_its_file_is_there(world):
+    code, out, err = run(CLIENT, *world[0], "record", "drop", world[1], "--for", 300)
+    assert code == 1 and out == "" and "r.cairn exists already" in err and "another name" in err, err
+
+
 @pytest.mark.parametrize("words,says", [
     (["token", "bearer", "a b"], ["a b", "without blanks"]),
     (["token", "bearer", "a", "--world", "x y"], ["--world", "x y", "without blanks"]),
