@@ -74,8 +74,9 @@ struct soft_tree_link {
 	struct spatial given;	/* N s, N m s: by forces */
 	struct spatial pushed;	/* by contacts, in a pass */
 	struct spatial lacking; /* change of momentum less forces and contacts: what joints gave */
-	struct spatial load;	/* of its joint on it over the step; about b's anchor */
 	struct spatial sent, sent_bias; /* p and A c, for its parent */
+	/* Set as the tree is made; what is before it is written before it is read. */
+	struct spatial load;  /* of its joint on it over the step; about b's anchor */
 	struct spatial under; /* velocity of the body on which it hangs, of a first link */
 	quat rotation;
 	vec3 centre, anchor; /* anchor: of the joint's b */

@@ -514,13 +514,12 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 	struct soft_trees *all = &self->trees;
 	uint32_t at = tree->first + tree->count++;
 	struct soft_tree_link *link = &all->links[at];
-	*link = (struct soft_tree_link){ .number = number,
-					 .parent = parent,
-					 .joint = TREE_NONE,
-					 .first = all->axis_count,
-					 .child = TREE_NONE,
-					 .sibling = TREE_NONE,
-					 .ground_rotation = quat_identity() };
+	memset(&link->load, 0, sizeof *link - offsetof(struct soft_tree_link, load));
+	link->number = number;
+	link->parent = parent;
+	link->joint = link->child = link->sibling = TREE_NONE;
+	link->first = all->axis_count;
+	link->ground_rotation = quat_identity();
 	if (parent != TREE_NONE) {
 		struct soft_tree_link *on = &all->links[parent];
 		link->depth = (uint16_t)(on->depth + 1);
