@@ -184,10 +184,11 @@ struct tree_manifold {
 	uint32_t partner[2]; /* TREE_NONE: none */
 	uint32_t number[2];  /* of soft bodies */
 	uint32_t way_first, way_count;
-	uint32_t stretch_count;		     /* from way_first on */
-	struct tree_row rows[TREE_ROWS_MAX]; /* points, two tangents, twist */
-	double leave[MANIFOLD_POINTS_MAX];   /* m/s: at which a point bounces */
-	double coupling;		     /* of the tangents */
+	uint32_t stretch_count;		   /* from way_first on */
+	double leave[MANIFOLD_POINTS_MAX]; /* m/s: at which a point bounces */
+	double coupling;		   /* of the tangents */
+	/* Points, two tangents, twist; written before they are read. */
+	struct tree_row rows[TREE_ROWS_MAX];
 };
 
 /* A body in contact with links. */

@@ -873,10 +873,11 @@ static void add_manifold(struct soft_step *self, const struct link_contact *cont
 	struct soft_island *island = &all->islands[all->island_of[all->tree_of_link[any]]];
 	uint32_t at = island->manifold_last++, local = at - island->manifold_first;
 	struct tree_manifold *to = &all->manifolds[at];
-	*to = (struct tree_manifold){ .block = island->block_first + local / BLOCK_LANES,
-				      .lane = (uint8_t)(local % BLOCK_LANES),
-				      .points = (uint8_t)contact->points,
-				      .way_first = *ways };
+	memset(to, 0, offsetof(struct tree_manifold, rows));
+	to->block = island->block_first + local / BLOCK_LANES;
+	to->lane = (uint8_t)(local % BLOCK_LANES);
+	to->points = (uint8_t)contact->points;
+	to->way_first = *ways;
 	all->lanes[at] = contact->manifold;
 	to->way_count = list_way(all, links, &all->ways[*ways]);
 	list_stretches(all, to);
