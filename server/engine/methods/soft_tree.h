@@ -74,8 +74,9 @@ struct soft_tree_link {
 	struct spatial given;	/* N s, N m s: by forces */
 	struct spatial pushed;	/* by contacts, in a pass */
 	struct spatial lacking; /* change of momentum less forces and contacts: what joints gave */
-	struct spatial load;	/* of its joint on it over the step; about b's anchor */
 	struct spatial sent, sent_bias; /* p and A c, for its parent */
+	/* Set as the tree is made; what is before it is written before it is read. */
+	struct spatial load;  /* of its joint on it over the step; about b's anchor */
 	struct spatial under; /* velocity of the body on which it hangs, of a first link */
 	quat rotation;
 	vec3 centre, anchor; /* anchor: of the joint's b */
@@ -183,10 +184,11 @@ struct tree_manifold {
 	uint32_t partner[2]; /* TREE_NONE: none */
 	uint32_t number[2];  /* of soft bodies */
 	uint32_t way_first, way_count;
-	uint32_t stretch_count;		     /* from way_first on */
-	struct tree_row rows[TREE_ROWS_MAX]; /* points, two tangents, twist */
-	double leave[MANIFOLD_POINTS_MAX];   /* m/s: at which a point bounces */
-	double coupling;		     /* of the tangents */
+	uint32_t stretch_count;		   /* from way_first on */
+	double leave[MANIFOLD_POINTS_MAX]; /* m/s: at which a point bounces */
+	double coupling;		   /* of the tangents */
+	/* Points, two tangents, twist; written before they are read. */
+	struct tree_row rows[TREE_ROWS_MAX];
 };
 
 /* A body in contact with links. */

@@ -514,13 +514,12 @@ static void add_link(struct tree_choice *c, struct soft_tree *tree, uint32_t num
 	struct soft_trees *all = &self->trees;
 	uint32_t at = tree->first + tree->count++;
 	struct soft_tree_link *link = &all->links[at];
-	*link = (struct soft_tree_link){ .number = number,
-					 .parent = parent,
-					 .joint = TREE_NONE,
-					 .first = all->axis_count,
-					 .child = TREE_NONE,
-					 .sibling = TREE_NONE,
-					 .ground_rotation = quat_identity() };
+	memset(&link->load, 0, sizeof *link - offsetof(struct soft_tree_link, load));
+	link->number = number;
+	link->parent = parent;
+	link->joint = link->child = link->sibling = TREE_NONE;
+	link->first = all->axis_count;
+	link->ground_rotation = quat_identity();
 	if (parent != TREE_NONE) {
 		struct soft_tree_link *on = &all->links[parent];
 		link->depth = (uint16_t)(on->depth + 1);
@@ -874,10 +873,11 @@ static void add_manifold(struct soft_step *self, const struct link_contact *cont
 	struct soft_island *island = &all->islands[all->island_of[all->tree_of_link[any]]];
 	uint32_t at = island->manifold_last++, local = at - island->manifold_first;
 	struct tree_manifold *to = &all->manifolds[at];
-	*to = (struct tree_manifold){ .block = island->block_first + local / BLOCK_LANES,
-				      .lane = (uint8_t)(local % BLOCK_LANES),
-				      .points = (uint8_t)contact->points,
-				      .way_first = *ways };
+	memset(to, 0, offsetof(struct tree_manifold, rows));
+	to->block = island->block_first + local / BLOCK_LANES;
+	to->lane = (uint8_t)(local % BLOCK_LANES);
+	to->points = (uint8_t)contact->points;
+	to->way_first = *ways;
 	all->lanes[at] = contact->manifold;
 	to->way_count = list_way(all, links, &all->ways[*ways]);
 	list_stretches(all, to);
