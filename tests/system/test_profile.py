@@ -23,7 +23,7 @@ def run(scene, *options):
     ("projection", "cradle.yaml", ("narrow", "solve", "store")),
     ("reflection", "cradle.yaml", ("narrow", "solve", "store")),
     ("impact", "cradle.yaml", ("narrow", "solve", "store")),
-    ("penalty", "falling.yaml", ("broad", "narrow", "prepare", "solve", "integrate", "store")),
+    ("penalty", "grid.yaml", ("broad", "narrow", "prepare", "solve", "integrate", "store")),
     ("free", "falling.yaml", ("integrate", "store", "changes")),
 ])
 def test_the_stages_of_a_method_add_up_to_its_ticks(method, scene, works):
