@@ -124,7 +124,7 @@ static body_id flip_velocity(uint64_t tick, bool mend)
 	struct world *world;
 	struct reason why;
 	body_id ids[256], moving = 0;
-	uint8_t bits[8];
+	uint8_t bits[sizeof(vec3)]; /* of the velocity: one number may be a parameter's, too */
 	struct bytes *image = &stored.image;
 	ck_assert_int_eq(world_load(image->data, image->count, test_shape_source(), &world, &why),
 			 STATUS_OK);
@@ -133,7 +133,8 @@ static body_id flip_velocity(uint64_t tick, bool mend)
 		struct body_view body = test_body(world, ids[i]);
 		if (body.status != BODY_DYNAMIC || fabs(body.velocity.x) < 1e-3)
 			continue;
-		put_le64(bits, bits_of_f64(body.velocity.x));
+		for (uint32_t k = 0; k < 3; k++)
+			put_le64(bits + 8 * k, bits_of_f64(vec3_get(body.velocity, k)));
 		moving = ids[i];
 	}
 	ck_assert_uint_ne(moving, 0);

@@ -186,7 +186,8 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 			if (row == PARAMETER_SOFT_COORDINATES)
 				continue;
 			/* They act on groups of 64 bodies and more; test_pile.c tests them. */
-			if ((row == PARAMETER_PILE_ZONE || row == PARAMETER_PILE_WORK) &&
+			if ((row == PARAMETER_PILE_ZONE || row == PARAMETER_PILE_WORK ||
+			     row == PARAMETER_PILE_SOFT) &&
 			    strcmp(methods[i]->name, "pile") == 0)
 				continue;
 			if (changes_motion(methods[i]->name, row, usual) ==
