@@ -124,7 +124,7 @@ static body_id flip_velocity(uint64_t tick, bool mend)
 	struct world *world;
 	struct reason why;
 	body_id ids[256], moving = 0;
-	uint8_t bits[sizeof(vec3)]; /* of the velocity: one number may be a parameter's, too */
+	uint8_t bits[8];
 	struct bytes *image = &stored.image;
 	ck_assert_int_eq(world_load(image->data, image->count, test_shape_source(), &world, &why),
 			 STATUS_OK);
@@ -133,8 +133,7 @@ static body_id flip_velocity(uint64_t tick, bool mend)
 		struct body_view body = test_body(world, ids[i]);
 		if (body.status != BODY_DYNAMIC || fabs(body.velocity.x) < 1e-3)
 			continue;
-		for (uint32_t k = 0; k < 3; k++)
-			put_le64(bits + 8 * k, bits_of_f64(vec3_get(body.velocity, k)));
+		put_le64(bits, bits_of_f64(body.velocity.x));
 		moving = ids[i];
 	}
 	ck_assert_uint_ne(moving, 0);
@@ -211,7 +210,8 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 		struct attachment item;
 		struct command command = test_spawn_command(recorder.world, TEST_SPHERE,
 							    vec3_make(3.0 * i, 50, 0), &item);
-		command.spawn.velocity = vec3_make(0.1 + 0.01 * i, 0, 0);
+		/* No number of a parameter: flip_velocity looks for it in the image. */
+		command.spawn.velocity = vec3_make(0.1234 + 0.01 * i, 0, 0);
 		test_do(recorder.world, &command);
 	}
 	recorder_beginning(&recorder);
