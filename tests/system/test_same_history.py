@@ -69,16 +69,16 @@ def load_by_js(server, js):
 
 @pytest.fixture(scope="module")
 def served():
-    """The worlds that daemons make of the scenes with --scene, by file: one daemon for as many as an option may have values."""
+    """The daemons that make worlds of the scenes with --scene, by file: one for as many as an option may have values. Each
+    test connects anew, because a session that is silent for long ends."""
     with contextlib.ExitStack() as stack:
-        worlds = {}
+        daemons = {}
         for first in range(0, len(SCENES), OPTION_VALUES):
             some = SCENES[first:first + OPTION_VALUES]
             words = [word for scene in some for word in ("--scene", f"{scene.name}={scene}")]
             running = stack.enter_context(daemon("--paused", *words))
-            client = stack.enter_context(running.connect())
-            worlds.update({scene: client.join(scene.name) for scene in some})
-        yield worlds
+            daemons.update({scene: running for scene in some})
+        yield daemons
 
 
 def load_by_c(address, name, scene, lets=()):
@@ -137,7 +137,9 @@ def state(world, ticks):
 def test_a_scene_has_one_history_by_every_way_in(server, load_by_js, served, scene):
     ran = json.loads(subprocess.run([DAEMON, "run", str(scene), "--ticks", str(TICKS)], check=True, capture_output=True,
                                     text=True, env=SEEDLESS).stdout)
-    first, last = state(served[scene], 0), state(served[scene], TICKS)
+    with served[scene].connect() as client:
+        world = client.join(scene.name)
+        first, last = state(world, 0), state(world, TICKS)
     assert last[0] == TICKS and last[2:] == (ran["hash"], ran["tick_hash"])
     with server.connect() as client:
         ways = {"cli": lambda world: Cli(server.address).text("load", world, scene),
