@@ -30,6 +30,7 @@ struct seen {
 static char folder[] = "/tmp/cairn_client_XXXXXX";
 static char address[128], data[96];
 static pid_t daemon_pid;
+static bool asked_to_end; /* a second signal may end a daemon that is about to end by itself */
 static struct cairn *client;
 static struct seen seen;
 static struct reason why;
@@ -137,6 +138,7 @@ static void start_with(bool keeps)
 	snprintf(path, sizeof path, "%s/s", folder);
 	snprintf(data, sizeof data, "%s/data", folder);
 	snprintf(address, sizeof address, "unix:%s", path);
+	asked_to_end = false;
 	daemon_pid = fork();
 	ck_assert_int_ge(daemon_pid, 0);
 	if (daemon_pid == 0) {
@@ -161,12 +163,19 @@ static void start_with_disk(void)
 	start_with(true);
 }
 
+static void ask_to_end(void)
+{
+	if (!asked_to_end)
+		kill(daemon_pid, SIGTERM);
+	asked_to_end = true;
+}
+
 static void end(void)
 {
 	char command[128];
 	cairn_close(client);
 	client = NULL;
-	kill(daemon_pid, SIGTERM);
+	ask_to_end();
 	int status = -1;
 	waitpid(daemon_pid, &status, 0);
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "cairnd ended with %d",
@@ -600,7 +609,7 @@ END_TEST
 
 START_TEST(the_status_of_goodbye_is_returned_by_poll)
 {
-	kill(daemon_pid, SIGTERM);
+	ask_to_end();
 	enum status status;
 	do
 		status = cairn_poll(client, 5000, &why);
