@@ -256,18 +256,24 @@ START_TEST(a_spinning_ellipsoid_gains_nothing_under_impact)
 }
 END_TEST
 
+static struct drop light_and_heavy(enum kind kind, uint32_t bodies)
+{
+	struct drop drop = elastic("soft-step", kind);
+	drop.restitution = 0;
+	drop.friction = 1;
+	drop.bodies = bodies;
+	drop.ratio = 1e4;
+	drop.seed = 1;
+	return drop;
+}
+
 /* Light bodies between bodies of 10⁴ times their mass that fall: friction of the last sub-step's load would
  * throw them about. */
 START_TEST(light_bodies_under_heavy_ones_gain_nothing_with_friction)
 {
 	double without = 0;
 	for (uint32_t k = 0; k < KINDS; k++) {
-		struct drop drop = elastic("soft-step", (enum kind)k);
-		drop.restitution = 0;
-		drop.friction = 1;
-		drop.bodies = 5;
-		drop.ratio = 1e4;
-		drop.seed = 1;
+		struct drop drop = light_and_heavy((enum kind)k, 5);
 		without = scalar_max(without, run_drop(&drop, 4).most);
 		set(&drop, PARAMETER_SOFT_ENERGY, 1);
 		struct outcome out = run_drop(&drop, 4);
@@ -282,12 +288,7 @@ START_TEST(light_bodies_between_heavy_ones_keep_the_momentum)
 {
 	double without = 0;
 	for (uint32_t k = 0; k < KINDS; k++) {
-		struct drop drop = elastic("soft-step", (enum kind)k);
-		drop.restitution = 0;
-		drop.friction = 1;
-		drop.bodies = 6;
-		drop.ratio = 1e4;
-		drop.seed = 1;
+		struct drop drop = light_and_heavy((enum kind)k, 6);
 		drop.no_floor = true;
 		without = scalar_max(without, run_drop(&drop, 2).momentum);
 		set(&drop, PARAMETER_SOFT_ENERGY, 1);
