@@ -16,6 +16,27 @@
 #include "server/base/base.h"
 #include "server/base/inline.h"
 
+#ifndef VECTOR_TRANSPOSE_4
+/* Rows into columns, or back: v[4], v[2] of vectors of as many numbers. */
+#define VECTOR_TRANSPOSE_4(type, v)                                                                \
+	do {                                                                                       \
+		type ab_even = __builtin_shufflevector((v)[0], (v)[1], 0, 4, 2, 6);                \
+		type ab_odd = __builtin_shufflevector((v)[0], (v)[1], 1, 5, 3, 7);                 \
+		type cd_even = __builtin_shufflevector((v)[2], (v)[3], 0, 4, 2, 6);                \
+		type cd_odd = __builtin_shufflevector((v)[2], (v)[3], 1, 5, 3, 7);                 \
+		(v)[0] = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);                    \
+		(v)[1] = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);                      \
+		(v)[2] = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);                    \
+		(v)[3] = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);                      \
+	} while (0)
+#define VECTOR_TRANSPOSE_2(type, v)                                                                \
+	do {                                                                                       \
+		type low = __builtin_shufflevector((v)[0], (v)[1], 0, 2);                          \
+		(v)[1] = __builtin_shufflevector((v)[0], (v)[1], 1, 3);                            \
+		(v)[0] = low;                                                                      \
+	} while (0)
+#endif
+
 #define VECTOR_PASTE(a, b) a##b
 #define VECTOR_JOIN(a, b) VECTOR_PASTE(a, b)
 #define NAME(suffix) VECTOR_JOIN(VECTOR, suffix)

@@ -49,18 +49,9 @@ struct tree_places {
 ALWAYS_INLINE void tv_transpose(tv v[TREE_LANES])
 {
 #if TREE_LANES == 4
-	tv ab_even = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
-	tv ab_odd = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-	tv cd_even = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6);
-	tv cd_odd = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
-	v[0] = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
-	v[1] = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
-	v[2] = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
-	v[3] = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
+	VECTOR_TRANSPOSE_4(tv, v);
 #elif TREE_LANES == 2
-	tv low = __builtin_shufflevector(v[0], v[1], 0, 2);
-	v[1] = __builtin_shufflevector(v[0], v[1], 1, 3);
-	v[0] = low;
+	VECTOR_TRANSPOSE_2(tv, v);
 #else
 	UNUSED(v);
 #endif

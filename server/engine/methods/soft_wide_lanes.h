@@ -49,18 +49,9 @@ typedef double part_stored __attribute__((vector_size(8 * PART), aligned(8), may
 ALWAYS_INLINE void part_transpose(wide_part v[PART])
 {
 #if LANES_WIDTH >= 8
-	wide_part ab_even = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
-	wide_part ab_odd = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-	wide_part cd_even = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6);
-	wide_part cd_odd = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
-	v[0] = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
-	v[1] = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
-	v[2] = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
-	v[3] = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
+	VECTOR_TRANSPOSE_4(wide_part, v);
 #else
-	wide_part low = __builtin_shufflevector(v[0], v[1], 0, 2);
-	v[1] = __builtin_shufflevector(v[0], v[1], 1, 3);
-	v[0] = low;
+	VECTOR_TRANSPOSE_2(wide_part, v);
 #endif
 }
 
