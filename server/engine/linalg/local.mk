@@ -17,6 +17,8 @@ libengine_a_SOURCES += \
 	server/engine/linalg/chol_panel_4.c \
 	server/engine/linalg/order_amd.h \
 	server/engine/linalg/order_amd.c \
+	server/engine/linalg/order_dissect.h \
+	server/engine/linalg/order_dissect.c \
 	server/engine/linalg/lu.h \
 	server/engine/linalg/lu.c \
 	server/engine/linalg/ldl.h \
@@ -34,4 +36,5 @@ UNIT_TESTS += \
 	tests/unit/server/engine/linalg/test_chol_panel \
 	tests/unit/server/engine/linalg/test_eigen3 \
 	tests/unit/server/engine/linalg/test_factor \
+	tests/unit/server/engine/linalg/test_order_dissect \
 	tests/unit/server/engine/linalg/test_poly
