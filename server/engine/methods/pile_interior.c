@@ -116,9 +116,9 @@ static double *columns_of(const struct pile_interior *self)
 
 static bool allocate_vectors(struct pile_interior *self)
 {
-	double **columns[] = { &self->low,     &self->high,   &self->x,		  &self->slope,
-			       &self->z_low,   &self->z_high, &self->dx,	  &self->dz_low,
-			       &self->dz_high, &self->side,   &self->matrix.root, &self->best_x };
+	double **columns[] = { &self->low,     &self->high,   &self->x,	    &self->slope,
+			       &self->z_low,   &self->z_high, &self->dx,    &self->dz_low,
+			       &self->dz_high, &self->side,   &self->best_x };
 	double **rows[] = { &self->gap,	   &self->s,   &self->price,	 &self->ds,
 			    &self->dprice, &self->off, &self->best_price };
 	bool good = true;
@@ -135,7 +135,7 @@ static bool allocate_vectors(struct pile_interior *self)
 	self->apart = PILE_ALLOCATE(self->group, double, self->group->row_count);
 	self->turned = PILE_ALLOCATE(self->group, bool, self->group->row_count);
 	return good && self->normal != NULL && self->from != NULL && self->apart != NULL &&
-	       self->turned != NULL;
+	       self->turned != NULL && pile_matrix_begin(&self->matrix, self->group);
 }
 
 /* ---- what it is made of ------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* pile_matrix.c: see pile_matrix.h. */
 #include "server/engine/linalg/order_amd.h"
+#include "server/engine/linalg/order_dissect.h"
 #include "server/engine/math/mat3.h"
 #include "server/engine/methods/pile_matrix.h"
 
@@ -8,6 +9,10 @@
 enum { AXES = CHOL_PANEL, NONE = PILE_STATIC };
 /* Products of blocks in the time of the unit of `pile.work`. */
 #define PRODUCTS 20.0
+/* Bodies from which on nested dissection is tried: fewer save less in factors than it costs. */
+enum { DISSECT_MIN = 500 };
+/* Times the products of the pattern for which an order was made: with more the order is made anew. */
+#define KEEPS 1.2
 
 /* The neighbours of each body, each once. */
 struct pile_near {
@@ -76,22 +81,95 @@ bool pile_matrix_find(const struct pile_matrix *self, struct pile_link *links, u
 	return all;
 }
 
+bool pile_matrix_begin(struct pile_matrix *self, struct pile_group *group)
+{
+	ASSERT(group->slot_count > 0);
+	self->root = PILE_ALLOCATE(group, double, (size_t)group->slot_count *AXES);
+	self->order = PILE_ALLOCATE(group, uint32_t, group->slot_count);
+	self->products = 0;
+	return self->root != NULL && self->order != NULL;
+}
+
+static enum status analyse(struct pile_matrix *self, struct pile_group *group,
+			   const struct pile_near *near, const uint32_t *order)
+{
+	return chol_panel_analyse(&self->factor, &group->pile->step->dynamics->scratch,
+				  group->slot_count, near->start, near->near, order);
+}
+
+static enum status order_by_degree(struct pile_group *group, const struct pile_near *near,
+				   uint32_t *order)
+{
+	uint32_t n = group->slot_count;
+	uint32_t *work = PILE_ALLOCATE(group, uint32_t, order_amd_words(n, near->start[n]));
+	if (work == NULL)
+		return STATUS_NO_MEMORY;
+	order_amd(n, near->start, near->near, order, work);
+	return STATUS_OK;
+}
+
+static enum status order_by_places(struct pile_group *group, const struct pile_near *near,
+				   uint32_t *order)
+{
+	uint32_t n = group->slot_count;
+	vec3 *places = PILE_ALLOCATE(group, vec3, n);
+	if (places == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < n; i++)
+		places[i] = group->pile->bodies[group->slots[i]].centre;
+	return order_dissect(&group->pile->step->dynamics->scratch, n, near->start, near->near,
+			     places, order);
+}
+
+/* Of the orders by minimum degree and, of large groups, by places the one with fewer products; its pattern.
+ * NO_MEMORY. */
+static enum status choose_order(struct pile_matrix *self, struct pile_group *group,
+				const struct pile_near *near)
+{
+	struct arena *arena = &group->pile->step->dynamics->scratch;
+	uint32_t *other = PILE_ALLOCATE(group, uint32_t, group->slot_count);
+	struct arena_mark mark = arena_mark(arena);
+	enum status status = other == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+	if (status == STATUS_OK)
+		status = order_by_degree(group, near, self->order);
+	if (status == STATUS_OK)
+		status = analyse(self, group, near, self->order);
+	if (status != STATUS_OK || group->slot_count < DISSECT_MIN)
+		return status;
+	size_t products = self->factor.products;
+	arena_rewind(arena, mark);
+	status = order_by_places(group, near, other);
+	if (status == STATUS_OK)
+		status = analyse(self, group, near, other);
+	if (status != STATUS_OK)
+		return status;
+	if (self->factor.products < products) {
+		memcpy(self->order, other, group->slot_count * sizeof *other);
+		return STATUS_OK;
+	}
+	arena_rewind(arena, mark);
+	return analyse(self, group, near, self->order);
+}
+
 enum status pile_matrix_analyse(struct pile_matrix *self, struct pile_group *group,
 				const struct pile_link *links, uint32_t count)
 {
-	uint32_t n = group->slot_count;
+	struct arena *arena = &group->pile->step->dynamics->scratch;
 	struct pile_near near;
-	ASSERT(n > 0);
+	ASSERT(group->slot_count > 0);
 	if (!list_neighbours(group, links, count, &near))
 		return STATUS_NO_MEMORY;
-	size_t words = order_amd_words(n, near.start[n]);
-	uint32_t *work = PILE_ALLOCATE(group, uint32_t, words);
-	uint32_t *order = PILE_ALLOCATE(group, uint32_t, n);
-	if (work == NULL || order == NULL)
-		return STATUS_NO_MEMORY;
-	order_amd(n, near.start, near.near, order, work);
-	return chol_panel_analyse(&self->factor, &group->pile->step->dynamics->scratch, n,
-				  near.start, near.near, order);
+	struct arena_mark mark = arena_mark(arena);
+	if (self->products > 0) {
+		enum status status = analyse(self, group, &near, self->order);
+		if (status != STATUS_OK || (double)self->factor.products <= KEEPS * self->products)
+			return status;
+		arena_rewind(arena, mark);
+	}
+	enum status status = choose_order(self, group, &near);
+	if (status == STATUS_OK)
+		self->products = (double)self->factor.products;
+	return status;
 }
 
 /* Adds m · root_i · root_j to block (i, j). The block of the lower triangle has the later row; m is

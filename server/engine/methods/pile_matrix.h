@@ -18,11 +18,18 @@ struct pile_link {
 
 struct pile_matrix {
 	struct chol_panel factor; /* of the arena of the step */
-	double *root;		  /* by columns: 1/√D; the caller's */
+	double *root;		  /* by columns: 1/√D; for the caller to fill in */
+	/* The order of elimination, kept for later patterns of the group in the step, which hardly
+	 * differ; the products of a factor when it was made, 0: it has not been made yet. */
+	uint32_t *order;
+	double products;
 };
 
-/* Orders the bodies of the group and finds the pattern of the factor for the links, with memory of the step
- * from the present mark on. NO_MEMORY. */
+/* Allocates `root` and `order` for the group, of the step's memory. False: no memory. */
+MUST_CHECK bool pile_matrix_begin(struct pile_matrix *self, struct pile_group *group);
+
+/* Finds the pattern of the factor for the links, with memory of the step from the present mark on. The bodies
+ * are ordered for the first pattern, and again where the order has become a bad one. NO_MEMORY. */
 MUST_CHECK enum status pile_matrix_analyse(struct pile_matrix *self, struct pile_group *group,
 					   const struct pile_link *links, uint32_t count);
 /* The blocks of `count` links. Whether the pattern has all of them. */

@@ -133,12 +133,11 @@ static bool allocate_soft(struct pile_soft *self)
 		good = good && *rows[i] != NULL;
 	}
 	self->side = PILE_ALLOCATE(group, double, AXES *(size_t)self->bodies);
-	self->matrix.root = PILE_ALLOCATE(group, double, AXES *(size_t)self->bodies);
 	self->from = PILE_ALLOCATE(group, vec3, group->row_count);
 	self->normal = PILE_ALLOCATE(group, vec3, group->row_count);
 	self->links = PILE_ALLOCATE(group, struct pile_link, group->row_count);
-	return good && self->side != NULL && self->matrix.root != NULL && self->from != NULL &&
-	       self->normal != NULL && self->links != NULL;
+	return good && self->side != NULL && self->from != NULL && self->normal != NULL &&
+	       self->links != NULL && pile_matrix_begin(&self->matrix, group);
 }
 
 static void begin_soft(struct pile_soft *self)
