@@ -7,6 +7,10 @@
  * entries of both are zeros then (Ashcraft and Grimes 1989). Rows of a panel follow from the tree of the
  * panels: row i is in all panels on the path up from each column that has a block in row i of A.
  *
+ * Subtrees of panels that are at most a PARTS-th of all products are parts: workers factor them side by
+ * side, because no panel of one changes one of another, and then together the panels above, one by one.
+ * The parts depend on the pattern alone.
+ *
  * Numbers are computed in chol_panel_lanes.h, which is included once for each width.
  */
 #include "server/engine/linalg/chol_panel.h"
@@ -26,28 +30,41 @@ static const struct {
 	double zeros;
 } JOINS[] = { { 4, 0.6 }, { 12, 0.2 }, { NONE, 0.05 } };
 
+/* Block columns of a panel. Larger: more of a factor is the finishing of single panels, whose beginning one
+ * worker does alone; smaller: shorter products. */
+enum { COLUMNS_MAX = 32 };
+/* Products of a factor that is worth the parts, and how many parts there are at least. */
+#define SHARED 2e5
+#define PARTS 16.0
+
 /* The pattern in the making. By places, or by panels before they join. */
 struct plan {
 	const uint32_t *start, *near; /* of the matrix, by bodies */
 	uint32_t *parent, *other, *count, *mark;
 	uint32_t *columns, *rows, *root; /* of a panel; the first of those that it joins */
 	double *zeros;			 /* of its blocks */
+	double *work;			 /* products of a panel, then of it and those below */
 };
 
 static bool allocate_plan(struct plan *plan, struct chol_panel *self, struct arena *arena)
 {
 	uint32_t n = self->size;
-	uint32_t **lists[] = { &self->order, &self->place, &self->panel, &self->link,
-			       &self->next,  &self->at,	   &self->local, &plan->parent,
-			       &plan->other, &plan->count, &plan->mark,	 &plan->columns,
-			       &plan->rows,  &plan->root,  &self->first, &self->start };
+	uint32_t **lists[] = { &self->order, &self->place, &self->panel,   &self->link,
+			       &self->next,  &self->at,	   &plan->other,   &plan->parent,
+			       &plan->count, &plan->mark,  &plan->columns, &plan->rows,
+			       &plan->root,  &self->first, &self->start };
+	uint32_t workers = self->parallel == NULL ? 1 : self->parallel->workers;
 	for (uint32_t i = 0; i < COUNT_OF(lists); i++)
 		if ((*lists[i] = ARENA_ARRAY(arena, uint32_t, n + 1)) == NULL)
 			return false;
 	plan->zeros = ARENA_ARRAY(arena, double, n);
+	plan->work = ARENA_ARRAY(arena, double, n);
+	self->local = ARENA_ARRAY(arena, uint32_t, (size_t)n * workers);
+	self->part_list = ARENA_ARRAY(arena, struct chol_panel_part, n + 1);
 	self->begin = ARENA_ARRAY(arena, size_t, n + 1);
 	self->vector = ARENA_ARRAY(arena, double, (size_t)n *CHOL_PANEL);
-	return plan->zeros != NULL && self->begin != NULL && self->vector != NULL;
+	return plan->zeros != NULL && plan->work != NULL && self->local != NULL &&
+	       self->part_list != NULL && self->begin != NULL && self->vector != NULL;
 }
 
 static void set_order(struct chol_panel *self, const uint32_t *order)
@@ -126,7 +143,8 @@ static void find_panels(struct plan *plan, struct chol_panel *self)
 	self->panels = 0;
 	for (uint32_t k = 0; k < self->size; k++) {
 		bool goes_on = k > 0 && plan->parent[k - 1] == k &&
-			       plan->count[k - 1] == plan->count[k] + 1;
+			       plan->count[k - 1] == plan->count[k] + 1 &&
+			       plan->columns[self->panels - 1] < COLUMNS_MAX;
 		if (!goes_on) {
 			uint32_t p = self->panels++;
 			self->first[p] = k;
@@ -145,7 +163,7 @@ static bool may_join(double zeros, uint32_t columns, uint32_t rows)
 {
 	double blocks = 0.5 * columns * (columns + 1.0) + (double)columns * (rows - columns);
 	ASSERT(rows >= columns);
-	for (uint32_t i = 0; i < COUNT_OF(JOINS); i++)
+	for (uint32_t i = 0; columns <= COLUMNS_MAX && i < COUNT_OF(JOINS); i++)
 		if (columns <= JOINS[i].columns)
 			return zeros <= JOINS[i].zeros * blocks;
 	return false;
@@ -230,25 +248,60 @@ static enum status list_rows(struct plan *plan, struct chol_panel *self, struct 
 }
 
 /* Room for the numbers, and what a factor costs. NO_MEMORY. */
-static enum status place_values(struct chol_panel *self, struct arena *arena)
+static enum status place_values(struct plan *plan, struct chol_panel *self, struct arena *arena)
 {
 	size_t sum = 0;
 	uint32_t tallest = 0;
 	self->products = 0;
 	for (uint32_t p = 0; p < self->panels; p++) {
 		size_t columns = self->first[p + 1] - self->first[p];
-		size_t rows = self->start[p + 1] - self->start[p];
+		size_t rows = self->start[p + 1] - self->start[p], products = 0;
 		self->begin[p] = sum;
 		sum += (size_t)chol_panel_tiles(self, p) * columns * CHOL_PANEL * CHOL_PANEL_TILE;
 		tallest = MAX_OF(tallest, chol_panel_tiles(self, p));
 		/* Column after column, each with those from its row on. */
 		for (size_t k = 0; k < columns; k++)
-			self->products += (rows - k) * (rows - k + 1) / 2;
+			products += (rows - k) * (rows - k + 1) / 2;
+		self->products += products;
+		plan->work[p] = (double)products;
 	}
 	self->begin[self->panels] = sum;
 	self->value = ARENA_ARRAY(arena, double, sum);
 	self->part = ARENA_ARRAY(arena, double, (size_t)tallest *CHOL_PANEL_TILE * 5);
 	return self->value == NULL || self->part == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* The largest subtrees of little work: a panel's are those just before it. */
+static void find_parts(struct plan *plan, struct chol_panel *self)
+{
+	double most = (double)self->products / PARTS;
+	uint32_t *up = plan->other, *panels = plan->count;
+	self->parts = 0;
+	if ((double)self->products < SHARED) {
+		if (self->panels > 0)
+			self->part_list[self->parts++] =
+				(struct chol_panel_part){ .end = self->panels };
+		return;
+	}
+	for (uint32_t p = 0; p < self->panels; p++) {
+		uint32_t last = plan->parent[self->first[p + 1] - 1];
+		up[p] = last == NONE ? NONE : self->panel[last];
+		panels[p] = 1;
+	}
+	for (uint32_t p = 0; p < self->panels; p++) {
+		if (up[p] == NONE)
+			continue;
+		ASSERT(up[p] > p);
+		plan->work[up[p]] += plan->work[p];
+		panels[up[p]] += panels[p];
+	}
+	for (uint32_t p = 0; p < self->panels; p++) {
+		bool below = up[p] != NONE && plan->work[up[p]] <= most;
+		if (plan->work[p] <= most && !below)
+			self->part_list[self->parts++] =
+				(struct chol_panel_part){ .first = p + 1 - panels[p],
+							  .end = p + 1 };
+	}
 }
 
 enum status chol_panel_analyse(struct chol_panel *self, struct arena *arena, uint32_t size,
@@ -268,7 +321,11 @@ enum status chol_panel_analyse(struct chol_panel *self, struct arena *arena, uin
 	find_panels(&plan, self);
 	join_panels(&plan, self);
 	enum status status = list_rows(&plan, self, arena);
-	return status == STATUS_OK ? place_values(self, arena) : status;
+	if (status == STATUS_OK)
+		status = place_values(&plan, self, arena);
+	if (status == STATUS_OK)
+		find_parts(&plan, self);
+	return status;
 }
 
 size_t chol_panel_find(const struct chol_panel *self, uint32_t i, uint32_t k)

@@ -6,6 +6,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/base.h"
+#include "server/base/parallel.h"
 
 /* Unknowns of a body; bodies and unknowns of a tile. */
 #define CHOL_PANEL_NONE SIZE_MAX
@@ -13,6 +14,8 @@ enum { CHOL_PANEL = 3, CHOL_PANEL_BODIES = 4, CHOL_PANEL_TILE = CHOL_PANEL * CHO
 
 /* All lists are of the arena of chol_panel_analyse. */
 struct chol_panel {
+	/* Borrowed, from before the analysis on; NULL: the caller's thread alone. */
+	const struct parallel *parallel;
 	uint32_t size, panels; /* block rows; panels */
 	/* The order of elimination, and back: order[place[body]] = body. */
 	uint32_t *order, *place;
@@ -24,10 +27,20 @@ struct chol_panel {
 	 * each the columns, 12 doubles each. */
 	size_t *begin;
 	double *value;
-	uint32_t *link, *next, *at, *local; /* of a factor in the making */
-	double *vector, *part;		    /* of a solution in the making */
-	size_t products;	/* of 3 × 3 blocks in a factor, as many as tiles have */
-	uint32_t pivots_raised; /* at most 1/2; every pivot below 1 becomes 1 */
+	/* Parts of a factor that do not depend on each other: part i is the panels part[i].first …
+	 * part[i].end − 1, ascending. The panels of no part come after them. */
+	struct chol_panel_part {
+		uint32_t first, end;
+		uint32_t
+			leave; /* in the making: its first panel that changes one outside, in `next` */
+		uint32_t raised; /* pivots */
+	} * part_list;
+	uint32_t parts;
+	uint32_t *link, *next, *at; /* of a factor in the making */
+	uint32_t *local;	    /* the same; `size` for each worker */
+	double *vector, *part;	    /* of a solution in the making */
+	size_t products;	    /* of 3 × 3 blocks in a factor, as many as tiles have */
+	uint32_t pivots_raised;	    /* at most 1/2; every pivot below 1 becomes 1 */
 };
 
 /* Finds panels of the matrix that has blocks on the diagonal and of each body with near[start[body]] …
@@ -42,7 +55,8 @@ size_t chol_panel_find(const struct chol_panel *self, uint32_t i, uint32_t k);
 /* value := the identity. The caller then adds the blocks of the lower triangle of the rest; of the
  * diagonal blocks only the lower triangles are read. */
 void chol_panel_identity(struct chol_panel *self);
-/* Factors the matrix in `value`, in place. The same bits for every width of the processor's registers. */
+/* Factors the matrix in `value`, in place. The same bits for every width of the processor's registers and
+ * every number of workers. */
 void chol_panel_factor(struct chol_panel *self);
 /* b := A⁻¹ b; 3 × size doubles, by bodies. */
 void chol_panel_solve(struct chol_panel *self, double *b);

@@ -7,6 +7,10 @@
  * itself, one block column after the other. Nearly all time goes into the product of a tile (12 rows) and the
  * three rows of a body, over all columns of a panel, whose sums stay in registers.
  *
+ * Workers first factor parts (chol_panel.c), each alone; what a part's panels change outside waits in a
+ * list, in their order. Of each panel above, then, workers change and finish different rows. So each number
+ * is the result of the same operations in the same order for any number of workers.
+ *
  * A diagonal block of the factor holds the inverse of its lower triangle, so that solving multiplies;
  * above it are zeros. What goes wrong: rounding of large entries brings a pivot below 1, which is
  * impossible in exact arithmetic; the pivot becomes 1. Pivots of at most 1/2 are counted.
@@ -18,6 +22,7 @@
 
 #include "server/base/inline.h"
 #include "server/engine/linalg/chol_panel_work.h"
+#include "server/engine/linalg/chol_rows.h"
 #include "server/engine/math/scalar.h"
 
 #ifndef PANEL_LANES
@@ -33,6 +38,7 @@ enum {
 	TILE = CHOL_PANEL_TILE,
 	STRIP = 3 * PANEL_LANES, /* rows whose sums stay in registers */
 	SUMS = 4,		 /* of a scalar product */
+	SHARE = 8 * BODIES,	 /* rows of a panel above the parts that are a piece of work */
 };
 
 #if PANEL_LANES == 1
@@ -98,42 +104,64 @@ ALWAYS_INLINE void multiply_tile(const double *a, const double *b, uint32_t coun
 	}
 }
 
-/* Subtracts panel j's share from panel p, whose columns begin among j's rows at at[j]; moves at[j] behind
- * them. */
-static void subtract_panel(struct chol_panel *self, uint32_t j, uint32_t p)
+/* block −= share, 3 × 3 of tiles. */
+ALWAYS_INLINE void subtract_block(double *block, const double *share)
+{
+	VALIDATE(block != share);
+	for (uint32_t c = 0; c < D; c++, block += TILE, share += TILE) {
+		block[0] -= share[0];
+		block[1] -= share[1];
+		block[2] -= share[2];
+	}
+}
+
+/* What panel j does to panel p: j's rows begin … end − 1 are among p's columns. */
+struct panel_change {
+	uint32_t j, p, begin, end;
+};
+
+static struct panel_change change_of(const struct chol_panel *self, uint32_t j, uint32_t p)
 {
 	const uint32_t *row = self->row + self->start[j];
-	uint32_t rows = self->start[j + 1] - self->start[j], begin = self->at[j], end = begin;
+	uint32_t rows = self->start[j + 1] - self->start[j];
+	struct panel_change change = { j, p, self->at[j], self->at[j] };
+	while (change.end < rows && row[change.end] < self->first[p + 1])
+		change.end++;
+	ASSERT(change.end > change.begin);
+	return change;
+}
+
+/* Subtracts panel j's share from rows of panel p, from j's row `first` to the one before `stop`;
+ * local[row] is the place in p. */
+static void subtract_rows(struct chol_panel *self, struct panel_change change,
+			  const uint32_t *local, uint32_t first, uint32_t stop)
+{
+	uint32_t j = change.j, p = change.p, begin = change.begin;
+	const uint32_t *row = self->row + self->start[j];
 	uint32_t count = (self->first[j + 1] - self->first[j]) * D;
 	uint32_t columns = self->first[p + 1] - self->first[p];
 	const double *from = self->value + self->begin[j];
 	double *to = self->value + self->begin[p];
 	double product[TILE * D];
-	while (end < rows && row[end] < self->first[p + 1])
-		end++;
-	ASSERT(end > begin);
-	for (uint32_t tile = begin / BODIES; tile * BODIES < rows; tile++) {
+	ASSERT(first >= begin);
+	for (uint32_t tile = first / BODIES; tile * BODIES < stop; tile++) {
 		const double *a = from + (size_t)tile * count * TILE;
-		uint32_t last = MIN_OF((tile + 1) * BODIES, rows);
-		for (uint32_t q = begin; q < MIN_OF(end, last); q++) {
+		uint32_t least = MAX_OF(first, tile * BODIES);
+		uint32_t last = MIN_OF((tile + 1) * BODIES, stop);
+		for (uint32_t q = begin; q < MIN_OF(change.end, last); q++) {
 			const double *b =
 				from + (size_t)(q / BODIES) * count * TILE + q % BODIES * D;
 			multiply_tile(a, b, count, product);
-			for (uint32_t r = MAX_OF(q, tile * BODIES); r < last; r++) {
-				const double *share = product + r % BODIES * D;
-				double *block = to + chol_panel_entry(columns, self->local[row[r]],
-								      row[q] - self->first[p]);
-				for (uint32_t c = 0; c < D; c++)
-					for (uint32_t i = 0; i < D; i++)
-						block[c * TILE + i] -= share[c * TILE + i];
-			}
+			for (uint32_t r = MAX_OF(q, least); r < last; r++)
+				subtract_block(to + chol_panel_entry(columns, local[row[r]],
+								     row[q] - self->first[p]),
+					       product + r % BODIES * D);
 		}
 	}
-	self->at[j] = end;
 }
 
 /* Replaces a diagonal block by the inverse of its Cholesky factor, with zeros above the diagonal. */
-static void invert_pivot(struct chol_panel *self, double *block)
+static void invert_pivot(double *block, uint32_t *raised)
 {
 	double l[D][D];
 	for (uint32_t j = 0; j < D; j++) {
@@ -141,7 +169,7 @@ static void invert_pivot(struct chol_panel *self, double *block)
 		for (uint32_t k = 0; k < j; k++)
 			pivot -= l[j][k] * l[j][k];
 		if (!(pivot >= 1)) {
-			self->pivots_raised += !(pivot > 0.5);
+			*raised += !(pivot > 0.5);
 			pivot = 1;
 		}
 		l[j][j] = scalar_sqrt(pivot);
@@ -188,22 +216,32 @@ static void clear_above(double *tile, uint32_t place, const double block[D][D])
 	}
 }
 
-/* Finishes a panel from which all others have been subtracted. */
-static void finish_panel(struct chol_panel *self, uint32_t p)
+/* Subtracts from block column j of a tile what the columns before it have; `row`: the rows of body j. */
+ALWAYS_INLINE void subtract_column(double *tile, const double *row, uint32_t j)
 {
-	uint32_t columns = self->first[p + 1] - self->first[p], tiles = chol_panel_tiles(self, p);
-	double *value = self->value + self->begin[p], product[TILE * D], block[D][D];
+	double *to = tile + (size_t)j * D * TILE, product[TILE * D];
+	VALIDATE(tile != NULL);
+	if (j == 0)
+		return;
+	multiply_tile(tile, row, j * D, product);
+	for (uint32_t i = 0; i < TILE * D; i += PANEL_LANES)
+		store(to + i, load(to + i) - load(product + i));
+}
+
+/* Finishes the tiles of a panel that have its diagonal blocks, from which all other panels have been
+ * subtracted. */
+static void finish_columns(struct chol_panel *self, uint32_t p, uint32_t *raised)
+{
+	uint32_t columns = self->first[p + 1] - self->first[p];
+	uint32_t tiles = (columns + BODIES - 1) / BODIES;
+	double *value = self->value + self->begin[p], block[D][D], inverse[TILE * D];
 	size_t step = (size_t)columns * D * TILE; /* from tile to tile */
 	for (uint32_t j = 0; j < columns; j++) {
 		const double *row = value + j / BODIES * step + j % BODIES * D;
-		for (uint32_t tile = j / BODIES; j > 0 && tile < tiles; tile++) {
-			double *to = value + tile * step + (size_t)j * D * TILE;
-			multiply_tile(value + tile * step, row, j * D, product);
-			for (uint32_t i = 0; i < TILE * D; i += PANEL_LANES)
-				store(to + i, load(to + i) - load(product + i));
-		}
-		double *pivot = value + chol_panel_entry(columns, j, j), inverse[TILE * D];
-		invert_pivot(self, pivot);
+		for (uint32_t tile = j / BODIES; tile < tiles; tile++)
+			subtract_column(value + tile * step, row, j);
+		double *pivot = value + chol_panel_entry(columns, j, j);
+		invert_pivot(pivot, raised);
 		for (uint32_t c = 0; c < D; c++) {
 			memcpy(block[c], pivot + c * TILE, sizeof block[c]);
 			memcpy(inverse + c * TILE, pivot + c * TILE, sizeof block[c]);
@@ -214,34 +252,179 @@ static void finish_panel(struct chol_panel *self, uint32_t p)
 	}
 }
 
-/* Puts panel j into the list of the panel that it changes next, if there is one. */
-static void list_panel(struct chol_panel *self, uint32_t j)
+/* Finishes tiles below those. */
+static void finish_tiles(struct chol_panel *self, uint32_t p, uint32_t first, uint32_t end)
+{
+	uint32_t columns = self->first[p + 1] - self->first[p];
+	double *value = self->value + self->begin[p];
+	size_t step = (size_t)columns * D * TILE;
+	ASSERT(first * BODIES >= columns);
+	for (uint32_t tile = first; tile < end; tile++)
+		for (uint32_t j = 0; j < columns; j++) {
+			const double *row = value + j / BODIES * step + j % BODIES * D;
+			subtract_column(value + tile * step, row, j);
+			divide_tile(value + tile * step + (size_t)j * D * TILE,
+				    value + chol_panel_entry(columns, j, j));
+		}
+}
+
+/* ---- panels ------------------------------------------------------------------------------------- */
+
+/* Puts panel j into the list of the panel that it changes next, if there is one: whether that is before
+ * `end`. */
+static bool list_panel(struct chol_panel *self, uint32_t j, uint32_t end)
 {
 	if (self->at[j] >= self->start[j + 1] - self->start[j])
-		return;
+		return true;
 	uint32_t p = self->panel[self->row[self->start[j] + self->at[j]]];
 	VALIDATE(p > j && p < self->panels);
+	if (p >= end)
+		return false;
 	self->next[j] = self->link[p];
 	self->link[p] = j;
+	return true;
+}
+
+static void find_local(const struct chol_panel *self, uint32_t p, uint32_t *local)
+{
+	const uint32_t *row = self->row + self->start[p];
+	uint32_t rows = self->start[p + 1] - self->start[p];
+	ASSERT(rows > 0);
+	for (uint32_t r = 0; r < rows; r++)
+		local[row[r]] = r;
+}
+
+static void leave_part(struct chol_panel *self, struct chol_panel_part *part, uint32_t j)
+{
+	ASSERT(j < part->end);
+	self->next[j] = part->leave;
+	part->leave = j;
+}
+
+/* Factors the panels of a part. */
+static void factor_part(struct chol_panel *self, struct chol_panel_part *part, uint32_t *local)
+{
+	uint32_t next = NONE;
+	part->leave = NONE;
+	part->raised = 0;
+	for (uint32_t p = part->first; p < part->end; p++)
+		self->link[p] = NONE;
+	for (uint32_t p = part->first; p < part->end; p++) {
+		uint32_t columns = self->first[p + 1] - self->first[p];
+		find_local(self, p, local);
+		for (uint32_t j = self->link[p]; j != NONE; j = next) {
+			struct panel_change change = change_of(self, j, p);
+			next = self->next[j];
+			subtract_rows(self, change, local, change.begin,
+				      self->start[j + 1] - self->start[j]);
+			self->at[j] = change.end;
+			if (!list_panel(self, j, part->end))
+				leave_part(self, part, j);
+		}
+		finish_columns(self, p, &part->raised);
+		finish_tiles(self, p, (columns + BODIES - 1) / BODIES, chol_panel_tiles(self, p));
+		self->at[p] = columns;
+		if (!list_panel(self, p, part->end))
+			leave_part(self, part, p);
+	}
+}
+
+static void factor_parts(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	struct chol_panel *self = context;
+	for (uint32_t i = first; i < last; i++)
+		factor_part(self, &self->part_list[i], self->local + (size_t)worker * self->size);
+}
+
+/* The panel above the parts that workers change and finish together. */
+struct shared_panel {
+	struct chol_panel *self;
+	uint32_t p;
+};
+
+/* Rows first × SHARE … of the panel. */
+static void change_shares(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	const struct shared_panel *shared = context;
+	struct chol_panel *self = shared->self;
+	uint32_t p = shared->p, rows = self->start[p + 1] - self->start[p];
+	const uint32_t *own = self->row + self->start[p];
+	uint32_t begin = first * SHARE, end = MIN_OF(last * SHARE, rows);
+	(void)worker;
+	ASSERT(begin < end);
+	for (uint32_t j = self->link[p]; j != NONE; j = self->next[j]) {
+		struct panel_change change = change_of(self, j, p);
+		const uint32_t *row = self->row + self->start[j];
+		uint32_t stop = self->start[j + 1] - self->start[j];
+		uint32_t from = chol_rows_find(row, change.begin, stop, own[begin]);
+		if (end < rows)
+			stop = chol_rows_find(row, from, stop, own[end]);
+		if (from < stop)
+			subtract_rows(self, change, self->local, from, stop);
+	}
+}
+
+static void finish_shares(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	const struct shared_panel *shared = context;
+	uint32_t p = shared->p, tiles = chol_panel_tiles(shared->self, p);
+	uint32_t own = (shared->self->first[p + 1] - shared->self->first[p] + BODIES - 1) / BODIES;
+	(void)worker;
+	finish_tiles(shared->self, p, own + first * (SHARE / BODIES),
+		     MIN_OF(own + last * (SHARE / BODIES), tiles));
+}
+
+/* Factors a panel above the parts, of which all below have been finished. */
+static void factor_shared(struct chol_panel *self, const struct parallel *parallel, uint32_t p)
+{
+	struct shared_panel shared = { self, p };
+	uint32_t columns = self->first[p + 1] - self->first[p], next = NONE;
+	uint32_t rows = self->start[p + 1] - self->start[p];
+	uint32_t below = chol_panel_tiles(self, p) - (columns + BODIES - 1) / BODIES;
+	find_local(self, p, self->local);
+	parallel_run(parallel, (rows + SHARE - 1) / SHARE, 1, change_shares, &shared);
+	for (uint32_t j = self->link[p]; j != NONE; j = next) {
+		next = self->next[j];
+		self->at[j] = change_of(self, j, p).end;
+		bool listed = list_panel(self, j, self->panels);
+		ASSERT(listed);
+	}
+	finish_columns(self, p, &self->pivots_raised);
+	parallel_run(parallel, (below * BODIES + SHARE - 1) / SHARE, 1, finish_shares, &shared);
+	self->at[p] = columns;
+	bool listed = list_panel(self, p, self->panels);
+	ASSERT(listed);
 }
 
 static void factor_panels(struct chol_panel *self)
 {
+	const struct parallel *parallel =
+		self->parallel == NULL ? &parallel_serial : self->parallel;
+	uint32_t p = 0, next = NONE;
 	self->pivots_raised = 0;
-	for (uint32_t p = 0; p < self->panels; p++)
+	parallel_run(parallel, self->parts, 1, factor_parts, self);
+	for (uint32_t i = 0; i < self->parts; i++) {
+		const struct chol_panel_part *part = &self->part_list[i];
+		for (; p < part->first; p++)
+			self->link[p] = NONE;
+		p = part->end;
+		self->pivots_raised += part->raised;
+	}
+	for (; p < self->panels; p++)
 		self->link[p] = NONE;
-	for (uint32_t p = 0; p < self->panels; p++) {
-		uint32_t rows = self->start[p + 1] - self->start[p], next = NONE;
-		for (uint32_t r = 0; r < rows; r++)
-			self->local[self->row[self->start[p] + r]] = r;
-		for (uint32_t j = self->link[p]; j != NONE; j = next) {
+	for (uint32_t i = 0; i < self->parts; i++)
+		for (uint32_t j = self->part_list[i].leave; j != NONE; j = next) {
 			next = self->next[j];
-			subtract_panel(self, j, p);
-			list_panel(self, j);
+			bool listed = list_panel(self, j, self->panels);
+			ASSERT(listed);
 		}
-		finish_panel(self, p);
-		self->at[p] = self->first[p + 1] - self->first[p];
-		list_panel(self, p);
+	p = 0;
+	for (uint32_t i = 0; i <= self->parts; i++) {
+		uint32_t end = i < self->parts ? self->part_list[i].first : self->panels;
+		for (; p < end; p++)
+			factor_shared(self, parallel, p);
+		if (i < self->parts)
+			p = self->part_list[i].end;
 	}
 }
 

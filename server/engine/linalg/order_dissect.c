@@ -33,14 +33,14 @@ enum { LEAF = 100, SLICES = 256, DEPTH_MAX = 64 };
 /* The same of a part beside its separator; else the set is a leaf. */
 #define PART_LEAST 0.125
 
-enum side { OUTSIDE, LOWER, UPPER, BAND, SEPARATOR };
+enum band_side { OUTSIDE, LOWER, UPPER, BAND, SEPARATOR };
 
 struct dissection {
 	uint32_t count;
 	const uint32_t *start, *column;
 	const vec3 *place;
-	uint32_t *item; /* the order in the making: sets are ranges of it */
-	uint8_t *side;	/* of each body in the set: enum side */
+	uint32_t *item;	  /* the order in the making: sets are ranges of it */
+	uint8_t *side;	  /* of each body in the set: enum band_side */
 	bool *touches[2]; /* a body of the band has neighbours of LOWER, UPPER */
 	/* Ways through the band: the body before and after; NONE: no way leads through it. */
 	uint32_t *before, *after;
@@ -229,7 +229,8 @@ static void find_path(struct dissection *self, uint32_t body)
 		if (to == NONE) {
 			self->level[node] = NONE;
 			length--;
-		} else if (to != END && self->level[to] != NONE && self->level[to] == self->level[node] + 1) {
+		} else if (to != END && self->level[to] != NONE &&
+			   self->level[to] == self->level[node] + 1) {
 			path[length++] = to;
 		}
 	}
@@ -240,8 +241,7 @@ static void find_flow(struct dissection *self, const uint32_t *item, uint32_t co
 	while (find_levels(self, item, count))
 		for (uint32_t i = 0; i < count; i++) {
 			uint32_t v = item[i];
-			if (self->side[v] == BAND && self->touches[0][v] &&
-			    self->level[2 * v] == 0)
+			if (self->side[v] == BAND && self->touches[0][v] && self->level[2 * v] == 0)
 				find_path(self, v);
 		}
 }

@@ -87,11 +87,12 @@ bool pile_matrix_begin(struct pile_matrix *self, struct pile_group *group)
 	self->root = PILE_ALLOCATE(group, double, (size_t)group->slot_count *AXES);
 	self->order = PILE_ALLOCATE(group, uint32_t, group->slot_count);
 	self->products = 0;
+	self->factor.parallel = group->pile->step->dynamics->parallel;
 	return self->root != NULL && self->order != NULL;
 }
 
-static enum status analyse(struct pile_matrix *self, struct pile_group *group,
-			   const struct pile_near *near, const uint32_t *order)
+static enum status analyse_order(struct pile_matrix *self, struct pile_group *group,
+				 const struct pile_near *near, const uint32_t *order)
 {
 	return chol_panel_analyse(&self->factor, &group->pile->step->dynamics->scratch,
 				  group->slot_count, near->start, near->near, order);
@@ -133,14 +134,14 @@ static enum status choose_order(struct pile_matrix *self, struct pile_group *gro
 	if (status == STATUS_OK)
 		status = order_by_degree(group, near, self->order);
 	if (status == STATUS_OK)
-		status = analyse(self, group, near, self->order);
+		status = analyse_order(self, group, near, self->order);
 	if (status != STATUS_OK || group->slot_count < DISSECT_MIN)
 		return status;
 	size_t products = self->factor.products;
 	arena_rewind(arena, mark);
 	status = order_by_places(group, near, other);
 	if (status == STATUS_OK)
-		status = analyse(self, group, near, other);
+		status = analyse_order(self, group, near, other);
 	if (status != STATUS_OK)
 		return status;
 	if (self->factor.products < products) {
@@ -148,7 +149,7 @@ static enum status choose_order(struct pile_matrix *self, struct pile_group *gro
 		return STATUS_OK;
 	}
 	arena_rewind(arena, mark);
-	return analyse(self, group, near, self->order);
+	return analyse_order(self, group, near, self->order);
 }
 
 enum status pile_matrix_analyse(struct pile_matrix *self, struct pile_group *group,
@@ -161,7 +162,7 @@ enum status pile_matrix_analyse(struct pile_matrix *self, struct pile_group *gro
 		return STATUS_NO_MEMORY;
 	struct arena_mark mark = arena_mark(arena);
 	if (self->products > 0) {
-		enum status status = analyse(self, group, &near, self->order);
+		enum status status = analyse_order(self, group, &near, self->order);
 		if (status != STATUS_OK || (double)self->factor.products <= KEEPS * self->products)
 			return status;
 		arena_rewind(arena, mark);

@@ -7,6 +7,8 @@
 #include "server/base/rng.h"
 #include "server/engine/linalg/chol_panel.h"
 #include "server/engine/linalg/order_amd.h"
+#include "server/engine/linalg/order_dissect.h"
+#include "server/io/parallel_pool.h"
 #include "tests/lib/check_main.h"
 
 enum { BODIES = 60, B = CHOL_PANEL, SIZE = BODIES * B };
@@ -177,7 +179,7 @@ START_TEST(dependent_stiff_rows_can_be_factored)
 END_TEST
 
 /* A chain has no fill-in: its columns become panels that join only while few of their blocks are zeros. A
- * matrix of all pairs is one panel. */
+ * matrix of all pairs is as few panels as their width permits. */
 START_TEST(panels_are_columns_with_the_same_rows)
 {
 	size = BODIES;
@@ -194,8 +196,128 @@ START_TEST(panels_are_columns_with_the_same_rows)
 	memset(near, 1, sizeof near);
 	list_pattern();
 	analyse();
-	ck_assert_uint_eq(factor.panels, 1);
+	ck_assert_uint_eq(factor.panels, 2);
 	ck_assert_uint_eq(factor.start[1], size);
+	ck_assert_uint_eq(factor.start[2], size + size - factor.first[1]);
+}
+END_TEST
+
+/* ---- a heap, of which several workers factor parts ------------------------------------------------ */
+
+enum { WIDE = 13, HEAP = WIDE * WIDE * WIDE, NEAR = 18 };
+
+static uint32_t heap_start[HEAP + 1], heap_list[HEAP * NEAR], heap_order[HEAP];
+static vec3 heap_place[HEAP], heap_side[HEAP];
+
+/* Places of a lattice; neighbours along its axes, and some across. */
+static void make_heap(void)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < HEAP; i++)
+		heap_place[i] = vec3_make(i % WIDE, i / WIDE % WIDE, i / WIDE / WIDE);
+	for (uint32_t i = 0; i < HEAP; i++) {
+		heap_start[i] = count;
+		for (uint32_t j = 0; j < HEAP; j++) {
+			double square = vec3_distance_squared(heap_place[i], heap_place[j]);
+			if (i != j && square < ((i + j) % 3 == 0 ? 2.5 : 1.5))
+				heap_list[count++] = j;
+		}
+	}
+	heap_start[HEAP] = count;
+	ck_assert_uint_le(count, COUNT_OF(heap_list));
+}
+
+/* The matrix is 1 + Σ j jᵀ: j is this for the one body and minus this for the other. */
+static vec3 row_of(uint32_t i, uint32_t j)
+{
+	vec3 way = vec3_sub(heap_place[MIN_OF(i, j)], heap_place[MAX_OF(i, j)]);
+	return vec3_scale(way, 1 + 20 * ((i + j) % 7));
+}
+
+static void factor_heap(void)
+{
+	chol_panel_identity(&factor);
+	for (uint32_t i = 0; i < HEAP; i++)
+		for (uint32_t p = heap_start[i]; p < heap_start[i + 1]; p++) {
+			uint32_t k = factor.place[i], l = factor.place[heap_list[p]];
+			vec3 row = row_of(i, heap_list[p]);
+			double *own = factor.value + chol_panel_find(&factor, k, k);
+			double *both = k < l ? NULL : factor.value + chol_panel_find(&factor, k, l);
+			for (uint32_t e = 0; e < B * B; e++) {
+				double product = vec3_get(row, e / B) * vec3_get(row, e % B);
+				own[e / B * CHOL_PANEL_TILE + e % B] += product;
+				if (both != NULL)
+					both[e / B * CHOL_PANEL_TILE + e % B] -= product;
+			}
+		}
+	chol_panel_factor(&factor);
+}
+
+/* The most by which A x misses the right side. */
+static double heap_residual(const vec3 *x)
+{
+	double worst = 0;
+	for (uint32_t i = 0; i < HEAP; i++) {
+		vec3 sum = vec3_sub(heap_side[i], x[i]);
+		for (uint32_t p = heap_start[i]; p < heap_start[i + 1]; p++) {
+			vec3 row = row_of(i, heap_list[p]);
+			vec3 way = vec3_sub(x[i], x[heap_list[p]]);
+			sum = vec3_mul_sub(sum, row, vec3_dot(row, way));
+		}
+		worst = fmax(worst, vec3_length(sum));
+	}
+	return worst;
+}
+
+static void solve_heap(const struct parallel *parallel, vec3 *x)
+{
+	_Static_assert(sizeof *x == B * sizeof(double), "three doubles");
+	arena_reset(&arena);
+	factor.parallel = parallel;
+	ck_assert_int_eq(
+		chol_panel_analyse(&factor, &arena, HEAP, heap_start, heap_list, heap_order),
+		STATUS_OK);
+	factor_heap();
+	memcpy(x, heap_side, sizeof heap_side);
+	chol_panel_solve(&factor, &x->x);
+	factor.parallel = NULL;
+}
+
+/* A supplier that hands out items one by one, the last first, to workers in turn. */
+static void run_backwards(const struct parallel *self, uint32_t count, uint32_t grain,
+			  parallel_piece *piece, void *context)
+{
+	(void)grain;
+	for (uint32_t i = count; i-- > 0;)
+		piece(i, i + 1, i % self->workers, context);
+}
+
+START_TEST(every_number_of_workers_gives_the_same_bits)
+{
+	static vec3 x[HEAP], other[HEAP];
+	struct rng rng = rng_seeded(check_seed() + 3);
+	make_heap();
+	ck_assert_int_eq(order_dissect(&arena, HEAP, heap_start, heap_list, heap_place, heap_order),
+			 STATUS_OK);
+	for (uint32_t i = 0; i < HEAP; i++)
+		heap_side[i] = vec3_make(rng_range(&rng, -1, 1), rng_range(&rng, -1, 1),
+					 rng_range(&rng, -1, 1));
+	solve_heap(NULL, x);
+	ck_assert_double_le(heap_residual(x), 1e-9);
+	ck_assert_uint_eq(factor.pivots_raised, 0);
+	ck_assert_uint_gt(factor.parts, 8);
+	for (uint32_t workers = 1; workers <= 3; workers++) {
+		const struct parallel backwards = { run_backwards, workers, NULL };
+		struct parallel_pool *pool;
+		ck_assert_int_eq(parallel_pool_create(workers, &pool), STATUS_OK);
+		for (uint32_t way = 0; way < 3; way++) {
+			processor_limit_lanes(way == 2 ? 4 : UINT32_MAX);
+			memset(other, 0xff, sizeof other);
+			solve_heap(way == 0 ? &backwards : parallel_pool_parallel(pool), other);
+			ck_assert(memcmp(x, other, sizeof x) == 0);
+		}
+		parallel_pool_destroy(pool);
+	}
 }
 END_TEST
 
@@ -208,6 +330,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, every_width_gives_the_same_bits);
 	tcase_add_test(tcase, dependent_stiff_rows_can_be_factored);
 	tcase_add_test(tcase, panels_are_columns_with_the_same_rows);
+	tcase_add_test(tcase, every_number_of_workers_gives_the_same_bits);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

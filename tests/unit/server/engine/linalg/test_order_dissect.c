@@ -78,7 +78,7 @@ static void check_permutation(void)
 /* Of a factor in the present order. */
 static size_t count_products(void)
 {
-	struct chol_panel factor;
+	struct chol_panel factor = { .parallel = NULL };
 	arena_reset(&arena);
 	ck_assert_int_eq(chol_panel_analyse(&factor, &arena, count, start, list, order), STATUS_OK);
 	arena_reset(&arena);

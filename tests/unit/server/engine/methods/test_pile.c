@@ -6,6 +6,7 @@
 
 #include "tests/lib/near.h"
 #include "tests/lib/smooth_worlds.h"
+#include "tests/lib/stage.h"
 
 #include "server/base/bytes.h"
 #include "server/base/rng.h"
@@ -19,7 +20,7 @@
 #define G 9.81
 #define OVERLAP 1e-9 /* m: none above it, at any instant */
 #define ROOT_3 1.7320508075688772
-enum { BALLS_MAX = 343, FLATS_MAX = 8, INTERPOLANTS = 10 };
+enum { BALLS_MAX = 512, FLATS_MAX = 8, INTERPOLANTS = 10 };
 
 /* A plane that bodies stay above. */
 struct flat {
@@ -388,6 +389,25 @@ START_TEST(a_soft_heap_that_is_saved_on_the_way_has_the_same_future)
 	}
 	expect_balance(&heap);
 	world_destroy(heap.world);
+}
+END_TEST
+
+/* A heap of so many spheres that workers share a factor, and that places order it. */
+START_TEST(every_number_of_workers_settles_a_heap_with_the_same_bits)
+{
+	struct heap heap, other;
+	struct parallel *parallel = parallel_threads_create(2 + (uint32_t)_i);
+	struct reason why;
+	fill_box(&heap, 8, check_seed());
+	fill_box(&other, 8, check_seed());
+	for (uint32_t step = 0; step < 30; step++) {
+		test_step(heap.world, 1);
+		ck_assert_int_eq(world_step(other.world, parallel, &why), STATUS_OK);
+		ck_assert_uint_eq(test_hash(heap.world), test_hash(other.world));
+	}
+	parallel_threads_destroy(parallel);
+	world_destroy(heap.world);
+	world_destroy(other.world);
 }
 END_TEST
 
@@ -906,6 +926,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, soft_contacts_open_where_spheres_touch);
 	tcase_add_test(tcase, a_soft_heap_that_is_woken_stays);
 	tcase_add_test(tcase, a_soft_heap_that_is_saved_on_the_way_has_the_same_future);
+	tcase_add_loop_test(tcase, every_number_of_workers_settles_a_heap_with_the_same_bits, 0, 2);
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_test(tcase, a_limit_of_work_spreads_a_step_over_ticks);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 4);
