@@ -14,10 +14,10 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
-#include "server/base/output_name.h"
 #include "server/base/processor.h"
 #include "server/commands/batch_world.h"
 #include "server/io/instant.h"
+#include "server/io/output_file.h"
 #include "server/io/parallel_pool.h"
 
 struct run {
@@ -37,6 +37,16 @@ struct run {
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
+static enum status check_outputs(const struct options *options, struct reason *why)
+{
+	const struct output_file files[] = {
+		{ options->run_record, "record", NULL, NULL, true },
+		{ options->run_trajectory, "trajectory", "CSV", ".csv", false },
+		{ options->run_poses, "poses", "CSV", ".csv", false },
+	};
+	return output_files_check(files, COUNT_OF(files), options->operands.items[0], why);
+}
+
 static enum status prepare_run(struct run *run, struct reason *why)
 {
 	const struct options *options = run->options;
@@ -44,10 +54,7 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	shape_library_init(&run->shapes);
 	enum status status = run_condition_parse(options->run_until, &run->until, why);
 	if (status == STATUS_OK)
-		status = output_name_check(options->run_trajectory, "trajectory", "CSV", ".csv",
-					   why);
-	if (status == STATUS_OK)
-		status = output_name_check(options->run_poses, "poses", "CSV", ".csv", why);
+		status = check_outputs(options, why);
 	if (status != STATUS_OK)
 		return status;
 	status = batch_world_make(
