@@ -76,7 +76,7 @@ def test_an_invalid_option_is_named_and_gives_status_2(words, field):
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path):
-    done = bot("--address", "tcp:127.0.0.1:1", "--players", 1, "--json", tmp_path / "none" / "r.json")
+    done = bot("--address", "tcp:127.0.0.1:1", "--world", "w", "--players", 1, "--json", tmp_path / "none" / "r.json")
     assert done.returncode == 2 and "r.json cannot be written" in done.stderr
 
 
