@@ -97,8 +97,8 @@ static enum status make_world(struct pack_scene_job *job, struct reason *why)
 	status = scene_world_make(job->scene, "pile", &job->shapes, &job->world, why);
 	for (size_t i = 0; i < COUNT_OF(SETTINGS) && status == STATUS_OK; i++)
 		status = batch_world_set(job->world, SETTINGS[i], why);
-	for (uint32_t i = 0; i < options->pack_set.count && status == STATUS_OK; i++)
-		status = batch_world_set(job->world, options->pack_set.items[i], why);
+	if (status == STATUS_OK)
+		status = batch_world_set_all(job->world, &options->pack_set, why);
 	job->places = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->places);
 	if (status == STATUS_OK && job->places == NULL)
 		status = reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u bodies",

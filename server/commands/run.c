@@ -47,12 +47,22 @@ static enum status check_outputs(const struct options *options, struct reason *w
 	return output_files_check(files, COUNT_OF(files), options->operands.items[0], why);
 }
 
+static enum status check_lanes(uint64_t lanes, struct reason *why)
+{
+	if (lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, "lanes",
+			  "--lanes: %" PRIu64 " is no width of vectors; use 1, 4, 8 or 16", lanes);
+}
+
 static enum status prepare_run(struct run *run, struct reason *why)
 {
 	const struct options *options = run->options;
 	struct scene *scene;
 	shape_library_init(&run->shapes);
 	enum status status = run_condition_parse(options->run_until, &run->until, why);
+	if (status == STATUS_OK)
+		status = check_lanes(options->run_lanes, why);
 	if (status == STATUS_OK)
 		status = check_outputs(options, why);
 	if (status != STATUS_OK)
