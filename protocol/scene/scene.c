@@ -401,11 +401,11 @@ static enum status compile_tree(const struct input *input, struct scene_expansio
 static enum status check_robots(const struct input *input, uint32_t robots)
 {
 	const struct scene_options *given = input->options;
-	const char *field = given == NULL || robots > 0		   ? NULL
-			    : given->base != SCENE_BASE_UNKNOWN	   ? "base"
-			    : given->balance			   ? "balance"
-			    : given->joint_link_share != 0	   ? "joint_link_share"
-								   : NULL;
+	const char *field = given == NULL || robots > 0		? NULL
+			    : given->base != SCENE_BASE_UNKNOWN ? "base"
+			    : given->balance			? "balance"
+			    : given->joint_link_share != 0	? "joint_link_share"
+								: NULL;
 	if (field == NULL)
 		return STATUS_OK;
 	return source_fail(&input->source, 1, STATUS_MISSING, field,

@@ -33,7 +33,8 @@ enum status batch_world_set(struct world *world, const char *text, struct reason
 	return STATUS_OK;
 }
 
-/* The number of the parameter that KEY=VALUE names, by its present or its earlier name; UINT32_MAX: there is none. */
+/* The number of the parameter that KEY=VALUE names, by its present or its earlier name; UINT32_MAX: there
+ * is none. */
 static uint32_t parameter_of(const char *text)
 {
 	enum { PARAMETERS_LISTED = 256 };

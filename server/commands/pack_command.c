@@ -229,8 +229,8 @@ static enum status pack_drawing(const struct options *options, struct reason *wh
 	return status;
 }
 
-/* Whether the file is called .svg, or is XML and no robot: its first character is "<", after a byte order mark and
- * blanks. */
+/* Whether the file is called .svg, or is XML and no robot: its first character is "<", after a byte order
+ * mark and blanks. */
 static bool is_drawing(const char *path)
 {
 	enum { BEGINNING = 4096 };
@@ -264,10 +264,9 @@ int pack_command(const struct options *options)
 	struct reason why = { .index = -1 };
 	bool drawing = is_drawing(options->operands.items[0]);
 	const char *foreign = foreign_option(options, drawing);
-	const struct output_file out = {
-		options->operands.items[1], "OUT", drawing ? "a drawing (SVG)" : "a scene (YAML)",
-		drawing ? ".svg" : ".yaml .yml", false
-	};
+	const struct output_file out = { options->operands.items[1], "OUT",
+					 drawing ? "a drawing (SVG)" : "a scene (YAML)",
+					 drawing ? ".svg" : ".yaml .yml", false };
 	enum status status = STATUS_OK;
 	if (foreign != NULL)
 		status = reason_set(&why, STATUS_UNSUPPORTED, -1, foreign,

@@ -21,8 +21,8 @@ static const char *path_end(const char *path)
 	return bytes > PATH_TEXT ? path + bytes - PATH_TEXT : path;
 }
 
-/* A file that is not there is made, and removed again: only that tells whether its folder takes it. Through a link
- * that leads nowhere it is made where the link leads. */
+/* A file that is not there is made, and removed again: only that tells whether its folder takes it. Through
+ * a link that leads nowhere it is made where the link leads. */
 static int try_new_file(const char *path)
 {
 	char made[PATH_MAX];
@@ -65,9 +65,8 @@ static bool resolve(const char *path, char out[PATH_MAX])
 	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
 	if (stat(path, &found) == 0)
 		return S_ISREG(found.st_mode) && realpath(path, out) != NULL;
-	if (slash != NULL &&
-	    (size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path) >=
-		    sizeof folder)
+	if (slash != NULL && (size_t)snprintf(folder, sizeof folder, "%.*s",
+					      (int)(slash + 1 - path), path) >= sizeof folder)
 		return false;
 	if (realpath(folder, whole) == NULL)
 		return false;

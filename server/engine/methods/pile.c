@@ -82,8 +82,8 @@ static enum status check_shape(const struct shape *shape, uint8_t status, body_i
 	char name[BODY_TEXT];
 	return reason_set(
 		why, STATUS_METHOD_REFUSES, -1, "shapes",
-		"%s has a %s, where pile needs %s: change it, or the method",
-		body_text(id, name), shape_kind_name(shape->kind),
+		"%s has a %s, where pile needs %s: change it, or the method", body_text(id, name),
+		shape_kind_name(shape->kind),
 		dynamic ? "spheres, boxes, hulls or solids (form hull, parts)"
 			: "spheres, planes, boxes, hulls, meshes or solids (form hull, parts)");
 }

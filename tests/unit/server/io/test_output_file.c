@@ -87,7 +87,8 @@ START_TEST(what_cannot_be_written_is_refused_with_the_reason)
 	char deep[PATH_MAX];
 	ck_assert_int_eq(check(in_folder("none/new.csv"), &why), STATUS_IO);
 	ck_assert_str_eq(why.field, "poses");
-	ck_assert_ptr_nonnull(strstr(why.text, "none/new.csv cannot be written: No such file or directory; give"));
+	ck_assert_ptr_nonnull(strstr(
+		why.text, "none/new.csv cannot be written: No such file or directory; give"));
 	ck_assert_int_eq(check(folder, &why), STATUS_IO);
 	ck_assert_ptr_nonnull(strstr(why.text, "Is a directory"));
 	put("old.csv", "");
