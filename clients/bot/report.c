@@ -118,13 +118,31 @@ static void json_kind(FILE *file, const struct tally *t)
 	fputc('}', file);
 }
 
+static enum status json_failed(const struct bot_options *options, struct reason *why)
+{
+	enum { PATH_TEXT = 60 }; /* of the path, its end: the remedy has to fit in */
+	size_t bytes = strlen(options->json);
+	return reason_set(why, STATUS_IO, -1, "json",
+			  "%s cannot be written: %s; give a file in a folder that exists and may "
+			  "be written",
+			  options->json + (bytes > PATH_TEXT ? bytes - PATH_TEXT : 0),
+			  strerror(errno));
+}
+
+enum status report_json_check(const struct bot_options *options, struct reason *why)
+{
+	FILE *file = fopen(options->json, "a");
+	if (file == NULL || fclose(file) != 0)
+		return json_failed(options, why);
+	return STATUS_OK;
+}
+
 enum status report_json(const struct bot_options *options, const struct tally tally[BOT_KINDS],
 			bool passed, struct reason *why)
 {
 	FILE *file = fopen(options->json, "w");
 	if (file == NULL)
-		return reason_set(why, STATUS_IO, -1, "json", "%s: %s", options->json,
-				  strerror(errno));
+		return json_failed(options, why);
 	fprintf(file, "{\"passed\": %s, \"seed\": %llu, \"seconds\": %g", passed ? "true" : "false",
 		(unsigned long long)options->seed, options->seconds);
 	for (uint32_t kind = 0; kind < BOT_KINDS; kind++) {

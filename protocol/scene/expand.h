@@ -74,6 +74,7 @@ struct scene_expansion {
 	ARRAY_OF(struct document) documents; /* of included files */
 	struct included_files *included;     /* owned */
 	uint32_t line_count, variable_depth, instance_count, entry_count, assembly_depth;
+	uint32_t robots;      /* how many of the included files */
 	bool planar;	      /* the first file's world is */
 	ARRAY_OF(char) notes; /* lines, without a zero byte */
 };

@@ -88,6 +88,7 @@ static enum status parse_text(struct scene_expansion *self, const struct source 
 	enum status status = robot_convert(source, text, bytes, folder, self->options, &robot);
 	if (status != STATUS_OK)
 		return status;
+	self->robots++;
 	status = add_note(self, robot.notes);
 	if (status == STATUS_OK)
 		status = document_parse(out, source, robot.text, robot.bytes);

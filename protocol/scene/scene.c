@@ -397,6 +397,22 @@ static enum status compile_tree(const struct input *input, struct scene_expansio
 	return STATUS_OK;
 }
 
+/* What is given for robots would be lost on a scene without any. */
+static enum status check_robots(const struct input *input, uint32_t robots)
+{
+	const struct scene_options *given = input->options;
+	const char *field = given == NULL || robots > 0		? NULL
+			    : given->base != SCENE_BASE_UNKNOWN ? "base"
+			    : given->balance			? "balance"
+			    : given->joint_link_share != 0	? "joint_link_share"
+								: NULL;
+	if (field == NULL)
+		return STATUS_OK;
+	return source_fail(&input->source, 1, STATUS_MISSING, field,
+			   "%s is of robots (URDF, MJCF), and the scene has none; leave it out",
+			   field);
+}
+
 /* `robot`: as of read_tree, or NULL. */
 static enum status parse_yaml(const struct input *input, const struct robot_scene *robot,
 			      struct scene **out)
@@ -407,6 +423,8 @@ static enum status parse_yaml(const struct input *input, const struct robot_scen
 	if (scene == NULL)
 		return source_no_memory(&input->source);
 	enum status status = read_tree(input, robot, &expansion, &document);
+	if (status == STATUS_OK)
+		status = check_robots(input, expansion.robots + (robot != NULL));
 	if (status == STATUS_OK)
 		status = compile_tree(input, &expansion, &document, scene);
 	document_release(&document);
@@ -431,6 +449,13 @@ static enum status parse_scene(const struct input *input, struct scene **out)
 				   "a robot file has no variables; leave --let out");
 	enum status status = robot_convert(&input->source, input->text, input->bytes, input->base,
 					   input->options, &robot);
+	if (status == STATUS_OK && !robot.urdf && input->options != NULL &&
+	    input->options->base != SCENE_BASE_UNKNOWN) {
+		robot_scene_release(&robot);
+		return source_fail(&input->source, 1, STATUS_UNSUPPORTED, "base",
+				   "base is of URDF; an MJCF file says itself which bodies are "
+				   "free; leave it out");
+	}
 	if (status != STATUS_OK)
 		return status;
 	struct input yaml = *input;
@@ -600,8 +625,12 @@ enum status scene_convert_placed(const char *path, const struct scene_options *o
 		uint32_t bodies = 0;
 		for (uint32_t i = 0; i < scene->entry_count; i++)
 			bodies += scene->entry_bodies[i];
-		ASSERT(bodies == count);
-		status = write_flat(&input, scene, places, text);
+		status = bodies == count
+				 ? write_flat(&input, scene, places, text)
+				 : source_fail(&input.source, 1, STATUS_CORRUPT, "file",
+					       "the file has changed since it was read: it has %u "
+					       "bodies, no longer %u",
+					       bodies, count);
 		scene_destroy(scene);
 	}
 	free_input(&input);

@@ -168,7 +168,8 @@ MUST_CHECK enum status scene_convert(const char *path, const struct scene_option
 /* The flat copy of a scene file with its dynamic bodies at rest elsewhere: places[i] is the pose of
  * the body that the file's SPAWN number i + 1 makes; those of other bodies are not read. Reading the
  * text makes the same commands but for these poses and their velocities, which are 0. UNSUPPORTED: a
- * robot file. `count` is that of the file's bodies. The text is returned owned. */
+ * robot file. CORRUPT: the file has no longer `count` bodies, as when it was loaded. The text is returned
+ * owned. */
 MUST_CHECK enum status scene_convert_placed(const char *path, const struct scene_options *options,
 					    const pose *places, uint32_t count, char **text,
 					    struct reason *why);

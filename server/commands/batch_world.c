@@ -33,6 +33,43 @@ enum status batch_world_set(struct world *world, const char *text, struct reason
 	return STATUS_OK;
 }
 
+/* The number of the parameter that KEY=VALUE names, by its present or its earlier name; UINT32_MAX: there
+ * is none. */
+static uint32_t parameter_of(const char *text)
+{
+	enum { PARAMETERS_LISTED = 256 };
+	struct parameter_info list[PARAMETERS_LISTED];
+	uint32_t count = world_parameters(list, PARAMETERS_LISTED);
+	size_t bytes = strcspn(text, "=");
+	ASSERT(count <= PARAMETERS_LISTED);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *names[] = { list[i].name, list[i].old };
+		for (uint32_t k = 0; k < COUNT_OF(names); k++)
+			if (names[k] != NULL && strlen(names[k]) == bytes &&
+			    strncmp(names[k], text, bytes) == 0)
+				return list[i].number;
+	}
+	return UINT32_MAX;
+}
+
+enum status batch_world_set_all(struct world *world, const struct option_list *set,
+				struct reason *why)
+{
+	uint32_t numbers[OPTION_LIST_MAX];
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < set->count && status == STATUS_OK; i++) {
+		numbers[i] = parameter_of(set->items[i]);
+		for (uint32_t k = 0; k < i; k++)
+			if (numbers[k] == numbers[i])
+				return reason_set(why, STATUS_EXISTS, -1, "set",
+						  "--set: \"%.40s\" and \"%.40s\" name one "
+						  "parameter; give it once",
+						  set->items[k], set->items[i]);
+		status = batch_world_set(world, set->items[i], why);
+	}
+	return status;
+}
+
 enum status batch_methods_read(const char *text, struct scene_methods *out, struct reason *why)
 {
 	out->count = 0;
@@ -99,7 +136,5 @@ enum status batch_world_make(const struct batch_scene *from, struct shape_librar
 		status = parse_rate(from->rate, &(*scene)->world, why);
 	if (status == STATUS_OK)
 		status = scene_world_make(*scene, from->method, book, world, why);
-	for (uint32_t i = 0; i < from->set->count && status == STATUS_OK; i++)
-		status = batch_world_set(*world, from->set->items[i], why);
-	return status;
+	return status == STATUS_OK ? batch_world_set_all(*world, from->set, why) : status;
 }

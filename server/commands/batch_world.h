@@ -30,5 +30,8 @@ MUST_CHECK enum status batch_methods_read(const char *text, struct scene_methods
 
 /* Sets a parameter of a world: KEY=VALUE. */
 MUST_CHECK enum status batch_world_set(struct world *world, const char *text, struct reason *why);
+/* The same of the option --set. EXISTS: two name one parameter, the one by its earlier name. */
+MUST_CHECK enum status batch_world_set_all(struct world *world, const struct option_list *set,
+					   struct reason *why);
 
 #endif

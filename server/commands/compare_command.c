@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/base/output_name.h"
 #include "server/commands/compare.h"
+#include "server/io/output_file.h"
 
 int compare_command(const struct options *options)
 {
 	static struct comparison comparison;
 	struct reason why = { 0 };
-	enum status status = output_name_check(options->compare_plot, "plot", "SVG", ".svg", &why);
+	const struct output_file plot = { options->compare_plot, "plot", "SVG", ".svg", false };
+	enum status status = output_files_check(&plot, 1, options->operands.items[0], &why);
 	if (status == STATUS_OK)
 		status = comparison_make(&comparison, options, &why);
 	if (status == STATUS_OK && options->compare_plot != NULL)

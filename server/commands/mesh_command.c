@@ -10,12 +10,12 @@
 #include "protocol/scene/mesh.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
-#include "server/base/output_name.h"
 #include "server/commands/command_words.h"
 #include "server/commands/mesh_command.h"
 #include "server/engine/engine.h"
 #include "server/engine/solids.h"
 #include "server/io/instant.h"
+#include "server/io/output_file.h"
 
 struct job {
 	const struct options *options;
@@ -367,12 +367,12 @@ static enum status write_files(const struct job *job, struct reason *why)
 
 static enum status check_names(const struct options *options, struct reason *why)
 {
-	enum status status = output_name_check(options->mesh_hull, "hull", "OBJ", ".obj", why);
-	if (status == STATUS_OK)
-		status = output_name_check(options->mesh_parts, "parts", "OBJ", ".obj", why);
-	return status == STATUS_OK
-		       ? output_name_check(options->mesh_surface, "surface", "OBJ", ".obj", why)
-		       : status;
+	const struct output_file files[] = {
+		{ options->mesh_hull, "hull", "OBJ", ".obj", false },
+		{ options->mesh_parts, "parts", "OBJ", ".obj", false },
+		{ options->mesh_surface, "surface", "OBJ", ".obj", false },
+	};
+	return output_files_check(files, COUNT_OF(files), options->operands.items[0], why);
 }
 
 static enum status read_mesh(struct job *job, struct reason *why)

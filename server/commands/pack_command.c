@@ -14,6 +14,7 @@
 #include "server/commands/command_words.h"
 #include "server/commands/pack_scene.h"
 #include "server/commands/pack_svg.h"
+#include "server/io/output_file.h"
 
 /* Defaults of --pull and --rest. */
 #define PULL 0.1
@@ -228,20 +229,21 @@ static enum status pack_drawing(const struct options *options, struct reason *wh
 	return status;
 }
 
-/* Whether the file is called .svg, or is XML: its first character is "<", after a byte order mark and
- * blanks. */
+/* Whether the file is called .svg, or is XML and no robot: its first character is "<", after a byte order
+ * mark and blanks. */
 static bool is_drawing(const char *path)
 {
+	enum { BEGINNING = 4096 };
+	char text[BEGINNING + 1];
 	if (output_name_ends(path, ".svg"))
 		return true;
 	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
-	int c = file != NULL ? getc(file) : EOF;
-	while (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0xEF || c == 0xBB ||
-	       c == 0xBF)
-		c = getc(file);
-	if (file != NULL)
-		(void)fclose(file);
-	return c == '<';
+	if (file == NULL)
+		return false;
+	text[fread(text, 1, BEGINNING, file)] = '\0';
+	(void)fclose(file);
+	const char *first = text + strspn(text, " \t\r\n\xEF\xBB\xBF");
+	return *first == '<' && strstr(first, "<robot") == NULL && strstr(first, "<mujoco") == NULL;
 }
 
 /* An option of the other kind of file. */
@@ -262,6 +264,9 @@ int pack_command(const struct options *options)
 	struct reason why = { .index = -1 };
 	bool drawing = is_drawing(options->operands.items[0]);
 	const char *foreign = foreign_option(options, drawing);
+	const struct output_file out = { options->operands.items[1], "OUT",
+					 drawing ? "a drawing (SVG)" : "a scene (YAML)",
+					 drawing ? ".svg" : ".yaml .yml", false };
 	enum status status = STATUS_OK;
 	if (foreign != NULL)
 		status = reason_set(&why, STATUS_UNSUPPORTED, -1, foreign,
@@ -269,9 +274,7 @@ int pack_command(const struct options *options)
 				    drawing ? "scenes" : "drawings", options->operands.items[0],
 				    drawing ? "a drawing" : "a scene");
 	else
-		status = output_name_check(options->operands.items[1], "OUT",
-					   drawing ? "a drawing (SVG)" : "a scene (YAML)",
-					   drawing ? ".svg" : ".yaml .yml", &why);
+		status = output_files_check(&out, 1, NULL, &why);
 	if (status == STATUS_OK)
 		status = drawing ? pack_drawing(options, &why) : pack_scene(options, &why);
 	if (status != STATUS_OK)

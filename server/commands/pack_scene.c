@@ -45,9 +45,21 @@ struct pack_scene_job {
 
 /* ---- the world --------------------------------------------------------------------------------- */
 
+static void leave_out_material(struct command_SET_PIECE *piece)
+{
+	piece->static_friction = piece->dynamic_friction = piece->axis_friction = 0;
+	piece->rolling_friction = piece->spinning_friction = piece->restitution = 0;
+	piece->friction_axis = vec3_zero();
+}
+
 static void leave_out_motion(struct command *command)
 {
 	struct command_SPAWN *spawn = &command->spawn;
+	if (command->op == COMMAND_SET_VELOCITY)
+		command->set_velocity.velocity = command->set_velocity.angular_velocity =
+			vec3_zero();
+	if (command->op == COMMAND_SET_PIECE && (command->set_piece.own & OWN_MATERIAL) != 0)
+		leave_out_material(&command->set_piece);
 	if (command->op != COMMAND_SPAWN)
 		return;
 	spawn->static_friction = spawn->dynamic_friction = spawn->axis_friction = 0;
@@ -56,6 +68,16 @@ static void leave_out_motion(struct command *command)
 	if (spawn->status == BODY_DYNAMIC)
 		spawn->velocity = spawn->angular_velocity = vec3_zero();
 	spawn->flags |= BODY_MAY_SLEEP;
+}
+
+/* Bodies at rest are those that sleep. */
+static enum status check_sleep(const struct world *world, struct reason *why)
+{
+	if (world_parameter(world, "sleep.enabled") > 0)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, "set",
+			  "sleep.enabled is 0: it must be 1 while bodies come to rest, which ends "
+			  "when all sleep; leave it out");
 }
 
 static enum status make_world(struct pack_scene_job *job, struct reason *why)
@@ -75,9 +97,13 @@ static enum status make_world(struct pack_scene_job *job, struct reason *why)
 	status = scene_world_make(job->scene, "pile", &job->shapes, &job->world, why);
 	for (size_t i = 0; i < COUNT_OF(SETTINGS) && status == STATUS_OK; i++)
 		status = batch_world_set(job->world, SETTINGS[i], why);
-	for (uint32_t i = 0; i < options->pack_set.count && status == STATUS_OK; i++)
-		status = batch_world_set(job->world, options->pack_set.items[i], why);
-	return status;
+	if (status == STATUS_OK)
+		status = batch_world_set_all(job->world, &options->pack_set, why);
+	job->places = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->places);
+	if (status == STATUS_OK && job->places == NULL)
+		status = reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u bodies",
+				    job->count);
+	return status == STATUS_OK ? check_sleep(job->world, why) : status;
 }
 
 /* Where all bodies are; *moved: whether one is elsewhere than before. */
@@ -106,10 +132,6 @@ static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
 {
 	uint64_t most = job->options->pack_jumps;
 	bool moved;
-	job->places = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->places);
-	if (job->places == NULL)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u bodies",
-				  job->count);
 	enum status status = read_places(job, &moved, why);
 	job->energy_before = world_energy(job->world).potential;
 	while (status == STATUS_OK && !job->rest && job->steps < most && job->still < STEPS_STUCK) {
@@ -226,15 +248,39 @@ static enum status check_text(const struct pack_scene_job *job, const char *text
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
+/* The scene with the bodies where they are; NULL, or a text that loads. */
+static enum status make_text(const struct pack_scene_job *job, char **text, struct reason *why)
+{
+	*text = NULL;
+	enum status status = scene_convert_placed(job->options->operands.items[0], &job->given,
+						  job->places, job->count, text, why);
+	if (status == STATUS_OK)
+		status = check_text(job, *text, why);
+	if (status != STATUS_OK) {
+		heap_free(*text);
+		*text = NULL;
+	}
+	return status;
+}
+
+/* Before the steps, which may take minutes: whether the scene loads where it is to be written. */
+static enum status try_text(struct pack_scene_job *job, struct reason *why)
+{
+	char *text;
+	bool moved;
+	enum status status = read_places(job, &moved, why);
+	if (status == STATUS_OK)
+		status = make_text(job, &text, why);
+	if (status == STATUS_OK)
+		heap_free(text);
+	return status;
+}
+
 static enum status write_scene(const struct pack_scene_job *job, struct reason *why)
 {
 	const char *path = job->options->operands.items[1];
 	char *text;
-	enum status status = scene_convert_placed(job->options->operands.items[0], &job->given,
-						  job->places, job->count, &text, why);
-	if (status != STATUS_OK)
-		return status;
-	status = check_text(job, text, why);
+	enum status status = make_text(job, &text, why);
 	if (status == STATUS_OK) {
 		FILE *file = fopen(path, "wb");
 		bool failed = file == NULL || fputs(text, file) == EOF;
@@ -287,6 +333,8 @@ enum status pack_scene(const struct options *options, struct reason *why)
 	job.given.let_count = options->pack_let.count;
 	shape_library_init(&job.shapes);
 	enum status status = make_world(&job, why);
+	if (status == STATUS_OK)
+		status = try_text(&job, why);
 	if (status == STATUS_OK)
 		status = step_to_rest(&job, why);
 	if (status == STATUS_OK)

@@ -14,10 +14,10 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
-#include "server/base/output_name.h"
 #include "server/base/processor.h"
 #include "server/commands/batch_world.h"
 #include "server/io/instant.h"
+#include "server/io/output_file.h"
 #include "server/io/parallel_pool.h"
 
 struct run {
@@ -37,6 +37,24 @@ struct run {
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
+static enum status check_outputs(const struct options *options, struct reason *why)
+{
+	const struct output_file files[] = {
+		{ options->run_record, "record", NULL, NULL, true },
+		{ options->run_trajectory, "trajectory", "CSV", ".csv", false },
+		{ options->run_poses, "poses", "CSV", ".csv", false },
+	};
+	return output_files_check(files, COUNT_OF(files), options->operands.items[0], why);
+}
+
+static enum status check_lanes(uint64_t lanes, struct reason *why)
+{
+	if (lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, "lanes",
+			  "--lanes: %" PRIu64 " is no width of vectors; use 1, 4, 8 or 16", lanes);
+}
+
 static enum status prepare_run(struct run *run, struct reason *why)
 {
 	const struct options *options = run->options;
@@ -44,10 +62,9 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	shape_library_init(&run->shapes);
 	enum status status = run_condition_parse(options->run_until, &run->until, why);
 	if (status == STATUS_OK)
-		status = output_name_check(options->run_trajectory, "trajectory", "CSV", ".csv",
-					   why);
+		status = check_lanes(options->run_lanes, why);
 	if (status == STATUS_OK)
-		status = output_name_check(options->run_poses, "poses", "CSV", ".csv", why);
+		status = check_outputs(options, why);
 	if (status != STATUS_OK)
 		return status;
 	status = batch_world_make(

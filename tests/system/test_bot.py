@@ -75,6 +75,11 @@ def test_an_invalid_option_is_named_and_gives_status_2(words, field):
     assert done.returncode == 2 and field in done.stderr, done.stderr
 
 
+def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path):
+    done = bot("--address", "tcp:127.0.0.1:1", "--world", "w", "--players", 1, "--json", tmp_path / "none" / "r.json")
+    assert done.returncode == 2 and "r.json cannot be written" in done.stderr
+
+
 def test_help_lists_every_option():
     text = bot("--help").stdout
     for option in ("--players", "--half-open", "--json", "--max-latency", "--profile"):

@@ -103,7 +103,7 @@ def test_a_property_that_a_method_would_ignore_is_refused_with_line_value_and_re
     (("", ""), ("--methods", "lcp,,free"), "names separated by commas"),
     (("", ""), ("--methods", "lpc"), "there is no method 'lpc'"),
     (("", ""), ("--set", "sleep.enabled=2"), "sleep.enabled"),
-    (("", ""), ("--plot", "/nowhere/x.svg"), "cannot write /nowhere/x.svg"),
+    (("", ""), ("--plot", "/nowhere/x.svg"), "/nowhere/x.svg cannot be written"),
 ])
 def test_what_cannot_be_compared_ends_with_2_and_says_why(scene, change, words, says):
     code, out, err = compare(scene(SCENE.replace(*change)), *words)

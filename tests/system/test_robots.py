@@ -51,6 +51,16 @@ def test_the_base_is_asked_for(server, tmp_path):
     assert y[0] == 0 and y[1] < -0.5
 
 
+def test_what_is_of_robots_is_refused_of_others():
+    """Options that would change nothing are not left out silently."""
+    for words in ("--base", "fixed"), ("--balance",), ("--joint-link-share", "0.01"):
+        done = cairn("convert", ROBOTS.parent / "door.yaml", *words)
+        assert done.returncode == 1 and "door.yaml:1" in done.stderr and "the scene has none" in done.stderr, words
+    done = cairn("convert", ROBOTS / "crane.xml", "--base", "fixed")
+    assert done.returncode == 1 and "base is of URDF" in done.stderr
+    assert cairn("convert", ROBOTS / "crane.xml", "--joint-link-share", "0.01").returncode == 0
+
+
 def test_inertia_is_balanced_if_asked(server):
     cli, robot = Cli(server.address), TRAPS / "impossible.urdf"
     text, _ = cli.error("load", "heavy", robot)

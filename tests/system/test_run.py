@@ -102,6 +102,19 @@ def test_refusals_leave_no_file_and_overwrite_none(tmp_path):
     before = file.read_bytes()
     assert "exist" in run(tmp_path, "--ticks", 9, "--record", file, status=1)
     assert file.read_bytes() == before
+    # Files of the end are tried at the beginning: no run of a year whose poses have no folder, and none that replaces its own trajectory.
+    for words, told in ((("--poses", tmp_path / "none" / "p.csv"), "poses: "), (("--poses", tmp_path), "Is a directory"),
+                        (("--poses", tmp_path / "t.csv", "--trajectory", tmp_path / "t.csv"), "the file of --trajectory, too"),
+                        (("--poses", tmp_path / "r", "--record", tmp_path / "r"), "the file of --record, too")):
+        assert told in run(tmp_path, "--ticks", 10**7, *words, status=1)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".cairn", ".yaml"]
+
+
+def test_one_parameter_by_two_names_and_lanes_that_no_vector_has_are_refused(tmp_path):
+    told = run(tmp_path, "--ticks", 1, "--set", "soft_step.push_speed=1", "--set", "contact.push_speed=2", status=1)
+    assert "soft_step.push_speed=1" in told and "contact.push_speed=2" in told and "give it once" in told
+    assert "use 1, 4, 8 or 16" in run(tmp_path, "--ticks", 1, "--lanes", 3, status=1)
+    assert run(tmp_path, "--ticks", 1, "--lanes", 4)["hash"] == run(tmp_path, "--ticks", 1)["hash"]
 
 
 def test_the_recording_opens_as_a_world_and_as_a_recording(tmp_path):

@@ -122,6 +122,7 @@ static enum status build(struct robot *robot, struct robot_scene *out)
 		status = format == FORMAT_URDF ? urdf_read(robot) : mjcf_read(robot);
 	if (status != STATUS_OK)
 		return status;
+	out->urdf = format == FORMAT_URDF;
 	robot_find_welds(robot);
 	status = robot_weigh(robot);
 	if (status == STATUS_OK)

@@ -12,6 +12,7 @@ struct robot_scene {
 	uint32_t *
 		lines; /* owned: for each line of the text, the line of the robot's file that it is of */
 	uint32_t line_count;
+	bool urdf; /* no MJCF */
 	char *notes; /* owned: what is not taken: lines "FILE:LINE: …" with a line feed; "" if all is */
 };
 

@@ -38,6 +38,7 @@
 #include "server/engine/methods/pile.h"
 #include "server/engine/world/parameters.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Of the way that a body may go: so much counts as all of it, because moves are rounded. */
@@ -55,11 +56,21 @@ enum status pile_refuse(struct reason *why, const char *field, const char *what,
 			  "pile does not support %s: %s, or choose another method", what, remedy);
 }
 
+/* 0: a body that a command makes. Earlier commands of its batch may make others, so its id is not known. */
+enum { BODY_TEXT = 24 };
+static const char *body_text(body_id body, char text[BODY_TEXT])
+{
+	snprintf(text, BODY_TEXT, "body %u", body);
+	return body > 0 ? text : "the body";
+}
+
 static enum status refuse_body(struct reason *why, const char *field, body_id body,
 			       const char *what)
 {
+	char name[BODY_TEXT];
 	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
-			  "body %u %s: change that, or choose another method", body, what);
+			  "%s %s: change that, or choose another method", body_text(body, name),
+			  what);
 }
 
 static enum status check_shape(const struct shape *shape, uint8_t status, body_id id,
@@ -68,14 +79,13 @@ static enum status check_shape(const struct shape *shape, uint8_t status, body_i
 	bool dynamic = status == BODY_DYNAMIC;
 	if (status == BODY_INACTIVE || (dynamic ? pile_is_mover(shape) : pile_is_obstacle(shape)))
 		return STATUS_OK;
+	char name[BODY_TEXT];
 	return reason_set(
 		why, STATUS_METHOD_REFUSES, -1, "shapes",
-		"body %u has a %s, where pile needs %s: give it another shape, or choose "
-		"another method",
-		id, shape_kind_name(shape->kind),
-		dynamic ? "spheres, boxes, hulls, or solids in the form of a hull or parts"
-			: "spheres, planes, boxes, hulls, meshes, or solids in the form of a "
-			  "hull or parts");
+		"%s has a %s, where pile needs %s: change it, or the method", body_text(id, name),
+		shape_kind_name(shape->kind),
+		dynamic ? "spheres, boxes, hulls or solids (form hull, parts)"
+			: "spheres, planes, boxes, hulls, meshes or solids (form hull, parts)");
 }
 
 /* Whether a body with so many shapes can have the status. */
@@ -146,9 +156,8 @@ static enum status refuse_command(struct reason *why, const char *field, const c
 	return pile_refuse(why, field, what, "leave it out");
 }
 
-static enum status admit_spawn(const struct dynamics *dynamics, const struct command *command,
-			       const struct shape *const *shapes, uint32_t count,
-			       struct reason *why)
+static enum status admit_spawn(const struct command *command, const struct shape *const *shapes,
+			       uint32_t count, struct reason *why)
 {
 	if (vec3_length_squared(command->spawn.velocity) > 0)
 		return refuse_command(why, "velocity", "velocities");
@@ -156,10 +165,9 @@ static enum status admit_spawn(const struct dynamics *dynamics, const struct com
 		return refuse_command(why, "angular_velocity", "velocities");
 	if (vec3_length_squared(command->spawn.one_way) > 0)
 		return refuse_command(why, "one_way", "bodies that are solid from one side");
-	body_id id = dynamics->tables->world.next_body[0];
-	enum status status = check_status(count, command->spawn.status, id, why);
+	enum status status = check_status(count, command->spawn.status, 0, why);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = check_shape(shapes[i], command->spawn.status, id, why);
+		status = check_shape(shapes[i], command->spawn.status, 0, why);
 	return status;
 }
 
@@ -183,11 +191,14 @@ static enum status admit_command(const struct dynamics *dynamics, const struct c
 {
 	switch (command->op) {
 	case COMMAND_SPAWN:
-		return admit_spawn(dynamics, command, shapes, count, why);
+		return admit_spawn(command, shapes, count, why);
 	case COMMAND_SET_STATUS:
 		return admit_status(dynamics, command, why);
-	case COMMAND_SET_VELOCITY:
-		return refuse_command(why, "op", "velocities");
+	case COMMAND_SET_VELOCITY: /* 0 is what each body has */
+		if (vec3_length_squared(command->set_velocity.velocity) > 0 ||
+		    vec3_length_squared(command->set_velocity.angular_velocity) > 0)
+			return refuse_command(why, "op", "velocities");
+		return STATUS_OK;
 	case COMMAND_IMPULSE:
 	case COMMAND_ANGULAR_IMPULSE:
 	case COMMAND_EXPLODE:

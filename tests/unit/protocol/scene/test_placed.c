@@ -77,6 +77,11 @@ START_TEST(a_scene_with_bodies_elsewhere_reads_back)
 	struct reason why;
 	char *text;
 	ck_assert_int_eq(scene_load(path, &before, &why), STATUS_OK);
+	/* A file that someone has changed while its bodies moved. */
+	ck_assert_int_eq(scene_convert_placed(path, NULL, places, BODIES - 1, &text, &why),
+			 STATUS_CORRUPT);
+	ck_assert_ptr_null(text);
+	ck_assert_ptr_nonnull(strstr(why.text, "has changed since it was read: it has 12 bodies"));
 	enum status status = scene_convert_placed(path, NULL, places, BODIES, &text, &why);
 	unlink(path);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);

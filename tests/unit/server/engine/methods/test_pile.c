@@ -670,16 +670,26 @@ static void expect_refused(struct world *world, struct command *command, const c
 
 START_TEST(what_it_does_not_do_is_refused_by_name)
 {
-	static const enum command_op OPS[] = { COMMAND_SET_VELOCITY, COMMAND_IMPULSE,
-					       COMMAND_ANGULAR_IMPULSE, COMMAND_TORQUE };
+	static const enum command_op OPS[] = { COMMAND_IMPULSE, COMMAND_ANGULAR_IMPULSE,
+					       COMMAND_TORQUE };
 	struct world *world = test_world(false, "pile");
 	body_id ball = smooth_put(world, TEST_SPHERE, vec3_zero(), quat_identity(), BODY_DYNAMIC);
 	body_id box = smooth_put(world, TEST_BOX, vec3_make(9, 0, 0), quat_identity(), BODY_STATIC);
 	for (uint32_t i = 0; i < COUNT_OF(OPS); i++) {
 		struct command command = test_command(OPS[i]);
-		command.set_velocity.body = ball; /* the first field of each */
+		command.impulse.body = ball; /* the first field of each */
 		expect_refused(world, &command, "op");
 	}
+	struct command velocity = test_command(COMMAND_SET_VELOCITY);
+	struct batch_result result;
+	velocity.set_velocity.body = ball;
+	velocity.set_velocity.angular_velocity.z = 2;
+	expect_refused(world, &velocity, "op");
+	velocity.set_velocity.velocity.x = 1;
+	velocity.set_velocity.angular_velocity.z = 0;
+	expect_refused(world, &velocity, "op");
+	velocity.set_velocity.velocity.x = 0; /* as every body has it */
+	ck_assert_int_eq(test_batch(world, &velocity, 1, &result), STATUS_OK);
 	struct command command = test_command(COMMAND_EXPLODE);
 	command.explode.radius = 1;
 	expect_refused(world, &command, "op");
