@@ -14,8 +14,9 @@
 #include "protocol/scene/files.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
-#include "server/base/parallel.h"
 #include "server/commands/batch_world.h"
+#include "server/io/instant.h"
+#include "server/io/parallel_pool.h"
 #include "server/worlds/scene_world.h"
 
 /* m. Larger overlaps are refused; that of rows closed up to rounding is smaller. */
@@ -25,12 +26,15 @@
 /* Steps without any motion and without rest: then no later one moves a body. Groups that wait get more work
  * within fewer. */
 #define STEPS_STUCK 256
+/* ns, between two lines about a heap that takes long. */
+#define TELLS_EVERY 10000000000u
 
 struct pack_scene_job {
 	const struct options *options;
 	struct scene_options given;
 	struct scene *scene;
 	struct world *world;
+	struct parallel_pool *pool; /* owned */
 	struct shape_library shapes;
 	pose *places; /* owned; of the bodies, by id */
 	uint32_t count, moved, steps, still, left;
@@ -103,7 +107,14 @@ static enum status make_world(struct pack_scene_job *job, struct reason *why)
 	if (status == STATUS_OK && job->places == NULL)
 		status = reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u bodies",
 				    job->count);
-	return status == STATUS_OK ? check_sleep(job->world, why) : status;
+	if (status == STATUS_OK)
+		status = check_sleep(job->world, why);
+	if (status == STATUS_OK &&
+	    parallel_pool_create((uint32_t)options->pack_workers, &job->pool) != STATUS_OK)
+		status = reason_set(why, STATUS_NO_MEMORY, -1, "workers",
+				    "%llu threads cannot be started; give --workers fewer",
+				    (unsigned long long)options->pack_workers);
+	return status;
 }
 
 /* Where all bodies are; *moved: whether one is elsewhere than before. */
@@ -128,19 +139,34 @@ static enum status read_places(struct pack_scene_job *job, bool *moved, struct r
 	return STATUS_OK;
 }
 
+/* A line now and then, so that one who waits for minutes sees what goes on. */
+static void tell_progress(const struct pack_scene_job *job, uint64_t *told)
+{
+	uint64_t now = instant_now();
+	if (now - *told < TELLS_EVERY)
+		return;
+	*told = now;
+	fprintf(stderr, "step %u: energy %.6g J, %u bodies not at rest, residual %.3g\n",
+		job->steps, world_energy(job->world).potential, job->awake,
+		world_stats(job->world).residual);
+}
+
 static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
 {
 	uint64_t most = job->options->pack_jumps;
 	bool moved;
+	const struct parallel *parallel = parallel_pool_parallel(job->pool);
+	uint64_t told = instant_now();
 	enum status status = read_places(job, &moved, why);
 	job->energy_before = world_energy(job->world).potential;
 	while (status == STATUS_OK && !job->rest && job->steps < most && job->still < STEPS_STUCK) {
-		status = world_step(job->world, &parallel_serial, why);
+		status = world_step(job->world, parallel, why);
 		if (status == STATUS_OK)
 			status = read_places(job, &moved, why);
 		job->steps++;
 		job->still = moved ? 0 : job->still + 1;
 		job->rest = world_stats(job->world).awake == 0;
+		tell_progress(job, &told);
 	}
 	job->energy = world_energy(job->world).potential;
 	return status;
@@ -345,6 +371,8 @@ enum status pack_scene(const struct options *options, struct reason *why)
 		print_report(&job);
 	heap_free(job.places);
 	scene_destroy(job.scene);
+	if (job.pool != NULL)
+		parallel_pool_destroy(job.pool);
 	if (job.world != NULL) {
 		world_destroy(job.world);
 		shape_library_release(&job.shapes);
