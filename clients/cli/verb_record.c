@@ -8,6 +8,7 @@
 
 #include "clients/cli/verbs.h"
 #include "protocol/unpack.h"
+#include "server/base/output_name.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -70,10 +71,7 @@ static bool try_new_file(struct cli *cli, const char *path)
 		reason_set(&cli->why, STATUS_EXISTS, -1, "file",
 			   "%.100s exists already: remove it, or choose another name", path);
 	else if (file == NULL)
-		reason_set(&cli->why, STATUS_IO, -1, "file",
-			   "%.60s cannot be written: %s; give a file in a folder that exists and "
-			   "may be written",
-			   path, strerror(errno));
+		(void)output_name_unwritable(path, "file", errno, &cli->why);
 	if (file == NULL)
 		return false;
 	fclose(file);

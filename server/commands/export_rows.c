@@ -279,10 +279,7 @@ static enum status open_export(struct export_sink *self, struct reason *why)
 		return STATUS_OK;
 	self->file = fopen(self->path, "wb");
 	return self->file != NULL ? STATUS_OK
-				  : reason_set(why, STATUS_IO, -1, "export",
-					       "%.60s cannot be written: %s; give a file in a folder "
-					       "that exists and may be written",
-					       self->path, strerror(errno));
+				  : output_name_unwritable(self->path, "export", errno, why);
 }
 
 enum status export_file(const char *source, const char *path, const char *names,
