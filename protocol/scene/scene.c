@@ -66,10 +66,11 @@ static enum status check_other_name(const struct compile *self, const struct yam
 		struct suggestion unused = suggestion_for(at->text);
 		size_t other;
 		if (parameter_row(at->text, &unused, &other) && other == row)
-			return source_fail(&self->source, key->line, STATUS_EXISTS, key->text,
-					   "%.32s is the same parameter as %.32s of line %u; give it "
-					   "once",
-					   key->text, at->text, at->line);
+			return source_fail(
+				&self->source, key->line, STATUS_EXISTS, key->text,
+				"%.32s is the same parameter as %.32s of line %u; give it "
+				"once",
+				key->text, at->text, at->line);
 	}
 	return STATUS_OK;
 }

@@ -94,8 +94,7 @@ static enum status list_bodies(struct pack_scene_job *job, struct reason *why)
 				  job->count);
 	for (uint32_t i = 0; i < job->scene->command_count; i++)
 		if (job->scene->commands[i].op == COMMAND_SPAWN)
-			job->moves[body++] =
-				job->scene->commands[i].spawn.status == BODY_DYNAMIC;
+			job->moves[body++] = job->scene->commands[i].spawn.status == BODY_DYNAMIC;
 	return STATUS_OK;
 }
 
@@ -326,8 +325,8 @@ static void print_report(const struct pack_scene_job *job)
 		printf(", \"bodies\": %u, \"moving\": %u, \"inactive\": %u, \"steps\": %u, "
 		       "\"stopped\": \"%s\", \"not at rest\": %u, \"gone\": %u, \"overlap\": %.3g, "
 		       "\"residual\": %.3g, \"energy\": [%.12g, %.12g], \"fallbacks\": %llu}\n",
-		       job->count, job->moved, job->left, job->steps, stopped, job->awake, job->gone,
-		       job->overlap, stats.residual, job->energy_before, job->energy,
+		       job->count, job->moved, job->left, job->steps, stopped, job->awake,
+		       job->gone, job->overlap, stats.residual, job->energy_before, job->energy,
 		       (unsigned long long)stats.fallbacks_total);
 		return;
 	}
@@ -342,8 +341,8 @@ static void print_report(const struct pack_scene_job *job)
 		printf("not at rest: %u bodies, the first is %s\n", job->awake,
 		       body_text(job, job->first_awake, text, sizeof text));
 	if (job->gone > 0)
-		printf("gone: %u bodies left the world or its bounds, the first is %s\n",
-		       job->gone, body_text(job, job->first_gone, text, sizeof text));
+		printf("gone: %u bodies left the world or its bounds, the first is %s\n", job->gone,
+		       body_text(job, job->first_gone, text, sizeof text));
 	printf("energy: %.12g J, before %.12g J\noverlap: %.3g\n", job->energy, job->energy_before,
 	       job->overlap);
 }

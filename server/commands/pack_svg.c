@@ -178,10 +178,11 @@ static enum status check_clip(const struct svg_reading *self, const struct pack_
 		const char *value = attribute_of(tag, names[i]);
 		if ((value != NULL && strcmp(value, "none") != 0) ||
 		    (style != NULL && strstr(style, names[i]) != NULL))
-			return source_fail(self->source, tag->line, STATUS_UNSUPPORTED, names[i],
-					   "of <%.20s> stays where it is while its shapes move; put "
-					   "it on each shape",
-					   tag->name);
+			return source_fail(
+				self->source, tag->line, STATUS_UNSUPPORTED, names[i],
+				"of <%.20s> stays where it is while its shapes move; put "
+				"it on each shape",
+				tag->name);
 	}
 	return STATUS_OK;
 }
