@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clients/bot/bot.h"
+#include "server/base/output_name.h"
 
 static double ms(uint64_t us)
 {
@@ -120,13 +121,7 @@ static void json_kind(FILE *file, const struct tally *t)
 
 static enum status json_failed(const struct bot_options *options, struct reason *why)
 {
-	enum { PATH_TEXT = 60 }; /* of the path, its end: the remedy has to fit in */
-	size_t bytes = strlen(options->json);
-	return reason_set(why, STATUS_IO, -1, "json",
-			  "%s cannot be written: %s; give a file in a folder that exists and may "
-			  "be written",
-			  options->json + (bytes > PATH_TEXT ? bytes - PATH_TEXT : 0),
-			  strerror(errno));
+	return output_name_unwritable(options->json, "json", errno, why);
 }
 
 enum status report_json_check(const struct bot_options *options, struct reason *why)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "clients/cli/verbs.h"
 #include "protocol/unpack.h"
+#include "server/base/output_name.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -61,6 +61,22 @@ static bool fail_file(struct cli *cli, const char *path)
 	reason_set(&cli->why, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, -1, "file", "%.100s: %s",
 		   path, strerror(errno));
 	return false;
+}
+
+/* Whether the file can be made; it is removed again. */
+static bool try_new_file(struct cli *cli, const char *path)
+{
+	FILE *file = fopen(path, "wbx");
+	if (file == NULL && errno == EEXIST)
+		reason_set(&cli->why, STATUS_EXISTS, -1, "file",
+			   "%.100s exists already: remove it, or choose another name", path);
+	else if (file == NULL)
+		(void)output_name_unwritable(path, "file", errno, &cli->why);
+	if (file == NULL)
+		return false;
+	fclose(file);
+	(void)remove(path);
+	return true;
 }
 
 /* Copies the recording to a new file here. */
@@ -151,11 +167,8 @@ static int record_to_file(struct cli *cli, struct cairn_recording *recording)
 	if ((limit != NULL && !cli_count(cli, limit, "for", &seconds)) ||
 	    !take_options(cli, recording))
 		return cli_fail(cli);
-	if (access(path, F_OK) == 0) { /* before the time of --for has passed */
-		reason_set(&cli->why, STATUS_EXISTS, -1, "file",
-			   "%.100s exists already: remove it, or choose another name", path);
+	if (!try_new_file(cli, path)) /* before the time of --for has passed */
 		return cli_fail(cli);
-	}
 	name_of_file(path, name);
 	recording->name = name;
 	recording->action = WIRE_RECORD_START;

@@ -58,7 +58,26 @@ static bool parameter_row(const char *name, struct suggestion *suggestion, size_
 	return false;
 }
 
-static enum status compile_parameter(struct compile *self, const struct yaml_node *key)
+/* A parameter may be given by its old name, or by its present one. */
+static enum status check_other_name(const struct compile *self, const struct yaml_node *first,
+				    const struct yaml_node *key, size_t row)
+{
+	for (const struct yaml_node *at = first; at != key; at = at->next->next) {
+		struct suggestion unused = suggestion_for(at->text);
+		size_t other;
+		if (parameter_row(at->text, &unused, &other) && other == row)
+			return source_fail(
+				&self->source, key->line, STATUS_EXISTS, key->text,
+				"%.32s is the same parameter as %.32s of line %u; give it "
+				"once",
+				key->text, at->text, at->line);
+	}
+	return STATUS_OK;
+}
+
+/* `first`: the first key of the table. */
+static enum status compile_parameter(struct compile *self, const struct yaml_node *first,
+				     const struct yaml_node *key)
 {
 	char room[64];
 	struct suggestion suggestion = suggestion_for(key->text);
@@ -68,8 +87,10 @@ static enum status compile_parameter(struct compile *self, const struct yaml_nod
 				   "no parameter has the name '%.32s'%s", key->text,
 				   suggestion_text(&suggestion, room, sizeof room));
 	double value;
-	enum status status = schema_number(&self->source, key->next, key->text, PARAMETERS[i].min,
-					   PARAMETERS[i].max, "", &value);
+	enum status status = check_other_name(self, first, key, i);
+	if (status == STATUS_OK)
+		status = schema_number(&self->source, key->next, key->text, PARAMETERS[i].min,
+				       PARAMETERS[i].max, "", &value);
 	if (status == STATUS_OK && PARAMETERS[i].kind == WHOLE && value != (double)(int64_t)value)
 		status = source_fail(&self->source, key->line, STATUS_RANGE, key->text,
 				     "%s is %.10g; it must be an integer", key->text, value);
@@ -156,9 +177,10 @@ enum status compile_world(struct compile *self, const struct yaml_node *node,
 	self->seed = world.seed;
 	self->planar = world.planar;
 	self->keeps_names = world.names;
-	const struct yaml_node *key = world.parameters != NULL ? world.parameters->first : NULL;
-	for (; key != NULL && status == STATUS_OK; key = key->next->next)
-		status = compile_parameter(self, key);
+	const struct yaml_node *first = world.parameters != NULL ? world.parameters->first : NULL;
+	for (const struct yaml_node *key = first; key != NULL && status == STATUS_OK;
+	     key = key->next->next)
+		status = compile_parameter(self, first, key);
 	if (status == STATUS_OK && world.bounds != NULL)
 		status = compile_bounds(self, world.bounds);
 	if (status == STATUS_OK)

@@ -50,3 +50,19 @@ enum status output_name_check(const char *path, const char *field, const char *f
 			  slash != NULL ? slash + 1 : path, format, ending,
 			  (int)strcspn(endings, " "), endings);
 }
+
+const char *output_name_tail(const char *path)
+{
+	enum { TAIL = 60 };
+	size_t bytes = strlen(path);
+	return bytes > TAIL ? path + bytes - TAIL : path;
+}
+
+enum status output_name_unwritable(const char *path, const char *field, int error,
+				   struct reason *why)
+{
+	return reason_set(why, STATUS_IO, -1, field,
+			  "%s cannot be written: %s; give a file in a folder that exists and may "
+			  "be written",
+			  output_name_tail(path), strerror(error));
+}

@@ -13,4 +13,11 @@ bool output_name_ends(const char *path, const char *ending);
 MUST_CHECK enum status output_name_check(const char *path, const char *field, const char *format,
 					 const char *endings, struct reason *why);
 
+/* IO: the file cannot be written, because of `error` (of errno.h). The text has the end of a long path, so
+ * that the remedy fits in. */
+enum status output_name_unwritable(const char *path, const char *field, int error,
+				   struct reason *why);
+/* The end of a long path, as it stands in texts. */
+const char *output_name_tail(const char *path);
+
 #endif

@@ -1,4 +1,5 @@
 /* export_rows.c: the sinks of CSV, NumPy and JSON lines, and what all sinks share. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -277,7 +278,8 @@ static enum status open_export(struct export_sink *self, struct reason *why)
 	if (self->ops->release != release_rows && output_name_ends(self->path, ".sqlite"))
 		return STATUS_OK;
 	self->file = fopen(self->path, "wb");
-	return self->file != NULL ? STATUS_OK : export_failed(STATUS_IO, why);
+	return self->file != NULL ? STATUS_OK
+				  : output_name_unwritable(self->path, "export", errno, why);
 }
 
 enum status export_file(const char *source, const char *path, const char *names,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "protocol/scene/files.h"
 #include "server/base/heap.h"
@@ -246,6 +247,17 @@ static bool is_drawing(const char *path)
 	return *first == '<' && strstr(first, "<robot") == NULL && strstr(first, "<mujoco") == NULL;
 }
 
+/* The file is read more than once, which a pipe does not allow. */
+static enum status check_input(const char *path, struct reason *why)
+{
+	struct stat found;
+	if (stat(path, &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))
+		return STATUS_OK; /* reading it tells the rest */
+	return reason_set(why, STATUS_TYPE, -1, "IN",
+			  "%s is no regular file: it is read more than once; give a file",
+			  output_name_tail(path));
+}
+
 /* An option of the other kind of file. */
 static const char *foreign_option(const struct options *options, bool drawing)
 {
@@ -262,18 +274,18 @@ static const char *foreign_option(const struct options *options, bool drawing)
 int pack_command(const struct options *options)
 {
 	struct reason why = { .index = -1 };
-	bool drawing = is_drawing(options->operands.items[0]);
+	enum status status = check_input(options->operands.items[0], &why);
+	bool drawing = status == STATUS_OK && is_drawing(options->operands.items[0]);
 	const char *foreign = foreign_option(options, drawing);
 	const struct output_file out = { options->operands.items[1], "OUT",
 					 drawing ? "a drawing (SVG)" : "a scene (YAML)",
 					 drawing ? ".svg" : ".yaml .yml", false };
-	enum status status = STATUS_OK;
-	if (foreign != NULL)
+	if (status == STATUS_OK && foreign != NULL)
 		status = reason_set(&why, STATUS_UNSUPPORTED, -1, foreign,
 				    "--%s is of %s, and %.200s is %s: leave it out", foreign,
 				    drawing ? "scenes" : "drawings", options->operands.items[0],
 				    drawing ? "a drawing" : "a scene");
-	else
+	if (status == STATUS_OK)
 		status = output_files_check(&out, 1, NULL, &why);
 	if (status == STATUS_OK)
 		status = drawing ? pack_drawing(options, &why) : pack_scene(options, &why);

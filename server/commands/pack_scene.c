@@ -37,9 +37,12 @@ struct pack_scene_job {
 	struct parallel_pool *pool; /* owned */
 	struct shape_library shapes;
 	pose *places; /* owned; of the bodies, by id */
+	bool *moves;  /* owned; by id: it is dynamic in the scene */
 	uint32_t count, moved, steps, still, left;
 	uint32_t awake; /* bodies that are not at rest */
 	body_id first_awake;
+	uint32_t gone; /* bodies that moved and left the world or its bounds: they are inactive */
+	body_id first_gone;
 	bool rest;
 	double energy_before, energy;
 	/* The deepest overlap at the end. */
@@ -84,6 +87,21 @@ static enum status check_sleep(const struct world *world, struct reason *why)
 			  "when all sleep; leave it out");
 }
 
+/* Room for places, and which bodies the scene lets move. */
+static enum status list_bodies(struct pack_scene_job *job, struct reason *why)
+{
+	uint32_t body = 0;
+	job->places = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->places);
+	job->moves = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->moves);
+	if (job->places == NULL || job->moves == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u bodies",
+				  job->count);
+	for (uint32_t i = 0; i < job->scene->command_count; i++)
+		if (job->scene->commands[i].op == COMMAND_SPAWN)
+			job->moves[body++] = job->scene->commands[i].spawn.status == BODY_DYNAMIC;
+	return STATUS_OK;
+}
+
 static enum status make_world(struct pack_scene_job *job, struct reason *why)
 {
 	static const char *const SETTINGS[] = { "sleep.enabled=1", "sleep.time=0" };
@@ -103,10 +121,6 @@ static enum status make_world(struct pack_scene_job *job, struct reason *why)
 		status = batch_world_set(job->world, SETTINGS[i], why);
 	if (status == STATUS_OK)
 		status = batch_world_set_all(job->world, &options->pack_set, why);
-	job->places = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->places);
-	if (status == STATUS_OK && job->places == NULL)
-		status = reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u bodies",
-				    job->count);
 	if (status == STATUS_OK)
 		status = check_sleep(job->world, why);
 	if (status == STATUS_OK &&
@@ -114,14 +128,14 @@ static enum status make_world(struct pack_scene_job *job, struct reason *why)
 		status = reason_set(why, STATUS_NO_MEMORY, -1, "workers",
 				    "%llu threads cannot be started; give --workers fewer",
 				    (unsigned long long)options->pack_workers);
-	return status;
+	return status == STATUS_OK ? list_bodies(job, why) : status;
 }
 
 /* Where all bodies are; *moved: whether one is elsewhere than before. */
 static enum status read_places(struct pack_scene_job *job, bool *moved, struct reason *why)
 {
 	*moved = false;
-	job->moved = job->left = job->awake = job->first_awake = 0;
+	job->moved = job->left = job->awake = job->first_awake = job->gone = 0;
 	for (uint32_t i = 0; i < job->count; i++) {
 		struct body_view body;
 		if (world_body(job->world, i + 1, &body) != STATUS_OK)
@@ -131,6 +145,8 @@ static enum status read_places(struct pack_scene_job *job, bool *moved, struct r
 		job->places[i] = pose_make(body.position, body.rotation);
 		job->moved += body.status == BODY_DYNAMIC;
 		job->left += body.status == BODY_INACTIVE;
+		if (body.status == BODY_INACTIVE && job->moves[i] && job->gone++ == 0)
+			job->first_gone = i + 1;
 		if (body.status != BODY_DYNAMIC || body.asleep)
 			continue;
 		if (job->awake++ == 0)
@@ -331,10 +347,10 @@ static void print_report(const struct pack_scene_job *job)
 		printf("{\"file\": ");
 		json_text_print(stdout, file, strlen(file));
 		printf(", \"bodies\": %u, \"moving\": %u, \"inactive\": %u, \"steps\": %u, "
-		       "\"stopped\": \"%s\", \"not at rest\": %u, \"overlap\": %.3g, "
+		       "\"stopped\": \"%s\", \"not at rest\": %u, \"gone\": %u, \"overlap\": %.3g, "
 		       "\"residual\": %.3g, \"energy\": [%.12g, %.12g], \"fallbacks\": %llu}\n",
 		       job->count, job->moved, job->left, job->steps, stopped, job->awake,
-		       job->overlap, stats.residual, job->energy_before, job->energy,
+		       job->gone, job->overlap, stats.residual, job->energy_before, job->energy,
 		       (unsigned long long)stats.fallbacks_total);
 		return;
 	}
@@ -348,6 +364,9 @@ static void print_report(const struct pack_scene_job *job)
 	if (!job->rest)
 		printf("not at rest: %u bodies, the first is %s\n", job->awake,
 		       body_text(job, job->first_awake, text, sizeof text));
+	if (job->gone > 0)
+		printf("gone: %u bodies left the world or its bounds, the first is %s\n", job->gone,
+		       body_text(job, job->first_gone, text, sizeof text));
 	printf("energy: %.12g J, before %.12g J\noverlap: %.3g\n", job->energy, job->energy_before,
 	       job->overlap);
 }
@@ -370,6 +389,7 @@ enum status pack_scene(const struct options *options, struct reason *why)
 	if (status == STATUS_OK)
 		print_report(&job);
 	heap_free(job.places);
+	heap_free(job.moves);
 	scene_destroy(job.scene);
 	if (job.pool != NULL)
 		parallel_pool_destroy(job.pool);

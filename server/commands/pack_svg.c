@@ -16,6 +16,7 @@ struct svg_reading {
 	struct expat_reader reader;
 	uint32_t depth;
 	uint32_t skipped; /* depth of the element whose contents are not read; 0: none */
+	bool in_shape;	  /* that element is a shape */
 	vec2 moved[PACK_SVG_DEPTH_MAX + 1]; /* by depth: translation of the groups */
 };
 
@@ -55,7 +56,7 @@ static void skip_blanks(const char **at, bool comma)
 	}
 }
 
-/* The next number and the blanks and comma after it. */
+/* The next number and the blanks and comma after it. What is none stays where it is. */
 static bool take_number(const char **at, double *value)
 {
 	enum { NUMBER_BYTES = 128 };
@@ -67,9 +68,11 @@ static bool take_number(const char **at, double *value)
 	memcpy(copy, *at, bytes);
 	copy[bytes] = '\0';
 	*value = strtod(copy, NULL);
+	if (!(*value >= -2 * PACKING_COORDINATE_MAX && *value <= 2 * PACKING_COORDINATE_MAX))
+		return false;
 	*at += bytes;
 	skip_blanks(at, true);
-	return *value >= -2 * PACKING_COORDINATE_MAX && *value <= 2 * PACKING_COORDINATE_MAX;
+	return true;
 }
 
 /* ---- tags -------------------------------------------------------------------------------------- */
@@ -164,6 +167,24 @@ static enum status check_sheet(const struct svg_reading *self)
 		end++;
 	const char *property = moving_property(self->svg->text + first, end - first);
 	return property != NULL ? refuse_style(self, property) : STATUS_OK;
+}
+
+/* A clip or a mask of a group stays where it is while its shapes move; one of a shape moves with it. */
+static enum status check_clip(const struct svg_reading *self, const struct pack_tag *tag)
+{
+	static const char *const names[] = { "clip-path", "mask" };
+	const char *style = attribute_of(tag, "style");
+	for (uint32_t i = 0; i < COUNT_OF(names); i++) {
+		const char *value = attribute_of(tag, names[i]);
+		if ((value != NULL && strcmp(value, "none") != 0) ||
+		    (style != NULL && strstr(style, names[i]) != NULL))
+			return source_fail(
+				self->source, tag->line, STATUS_UNSUPPORTED, names[i],
+				"of <%.20s> stays where it is while its shapes move; put "
+				"it on each shape",
+				tag->name);
+	}
+	return STATUS_OK;
 }
 
 /* "translate(x)" and "translate(x, y)", any number of them. */
@@ -372,6 +393,13 @@ static enum status read_root(struct svg_reading *self, const char *kind, const s
 	if (attribute_of(tag, "transform") != NULL)
 		return source_fail(self->source, tag->line, STATUS_UNSUPPORTED, "transform",
 				   "of the root is not read; move it to a group");
+	static const char SHEET[] = "<?xml-stylesheet";
+	for (size_t i = 0; i + sizeof SHEET <= tag->first; i++)
+		if (strncmp(svg->text + i, SHEET, sizeof SHEET - 1) == 0)
+			return refuse_style(self, SHEET + 2);
+	enum status status = check_clip(self, tag);
+	if (status != STATUS_OK)
+		return status;
 	svg->root = *tag;
 	svg->has_box = text != NULL;
 	for (uint32_t i = 0; svg->has_box && i < 4; i++)
@@ -381,6 +409,23 @@ static enum status read_root(struct svg_reading *self, const char *kind, const s
 		return source_fail(self->source, tag->line, STATUS_RANGE, "viewBox",
 				   "'%.40s' must be four numbers, width and height above 0", text);
 	return STATUS_OK;
+}
+
+static const char *const animations[] = { "animate", "animateMotion", "animateTransform", "set" };
+
+static enum status refuse_animation(const struct svg_reading *self, const char *name)
+{
+	return source_fail(self->source, expat_line(&self->reader), STATUS_UNSUPPORTED, "svg",
+			   "<%.20s> may move outlines and is not read; remove it", name);
+}
+
+/* Of what is in a shape, texts about it do not matter. */
+static enum status read_in_shape(const struct svg_reading *self, const char *name)
+{
+	const char *kind = svg_name(name);
+	return kind != NULL && is_one_of(kind, animations, COUNT_OF(animations))
+		       ? refuse_animation(self, name)
+		       : STATUS_OK;
 }
 
 static enum status read_element(struct svg_reading *self, const char *name, const char **pairs)
@@ -401,8 +446,11 @@ static enum status read_element(struct svg_reading *self, const char *name, cons
 	}
 	if (is_one_of(kind, shapes, COUNT_OF(shapes))) {
 		self->skipped = self->depth;
+		self->in_shape = true;
 		return add_shape(self, kind, &tag);
 	}
+	if (is_one_of(kind, animations, COUNT_OF(animations)))
+		return refuse_animation(self, name);
 	if (strcmp(kind, "g") != 0 && strcmp(kind, "a") != 0)
 		return source_fail(
 			self->source, tag.line, STATUS_UNSUPPORTED, "svg",
@@ -410,7 +458,9 @@ static enum status read_element(struct svg_reading *self, const char *name, cons
 			"lines, or remove it",
 			name);
 	vec2 moved;
-	status = read_transform(self, &tag, &moved);
+	status = check_clip(self, &tag);
+	if (status == STATUS_OK)
+		status = read_transform(self, &tag, &moved);
 	if (status == STATUS_OK)
 		self->moved[self->depth] = vec2_add(self->moved[self->depth], moved);
 	return status;
@@ -420,10 +470,11 @@ static void XMLCALL take_start(void *context, const char *name, const char **pai
 {
 	struct svg_reading *self = ((struct expat_reader *)context)->user;
 	self->depth++;
-	if (self->skipped != 0 || self->reader.status != STATUS_OK)
+	if (self->reader.status != STATUS_OK || (self->skipped != 0 && !self->in_shape))
 		return;
 	enum status status =
-		self->depth > PACK_SVG_DEPTH_MAX
+		self->skipped != 0 ? read_in_shape(self, name)
+		: self->depth > PACK_SVG_DEPTH_MAX
 			? source_fail(self->source, expat_line(&self->reader), STATUS_TOO_DEEP,
 				      "svg", "elements are nested more than %d levels deep",
 				      PACK_SVG_DEPTH_MAX)
@@ -436,8 +487,10 @@ static void XMLCALL take_end(void *context, const char *name)
 {
 	struct svg_reading *self = ((struct expat_reader *)context)->user;
 	UNUSED(name);
-	if (self->skipped == self->depth)
+	if (self->skipped == self->depth) {
 		self->skipped = 0;
+		self->in_shape = false;
+	}
 	self->depth--;
 }
 

@@ -12,15 +12,6 @@
 
 #include "server/base/output_name.h"
 
-/* Of a path in a text: its end, so that the remedy has room. */
-enum { PATH_TEXT = 60 };
-
-static const char *path_end(const char *path)
-{
-	size_t bytes = strlen(path);
-	return bytes > PATH_TEXT ? path + bytes - PATH_TEXT : path;
-}
-
 /* A file that is not there is made, and removed again: only that tells whether its folder takes it. Through
  * a link that leads nowhere it is made where the link leads. */
 static int try_new_file(const char *path)
@@ -49,12 +40,8 @@ static int find_obstacle(const char *path)
 static enum status check_place(const struct output_file *file, struct reason *why)
 {
 	int obstacle = find_obstacle(file->path);
-	if (obstacle == 0)
-		return STATUS_OK;
-	return reason_set(why, STATUS_IO, -1, file->field,
-			  "%s cannot be written: %s; give a file in a folder that exists and may "
-			  "be written",
-			  path_end(file->path), strerror(obstacle));
+	return obstacle == 0 ? STATUS_OK
+			     : output_name_unwritable(file->path, file->field, obstacle, why);
 }
 
 /* The whole path, without links, of a regular file or of one that is not there. */
@@ -87,12 +74,12 @@ static enum status check_apart(const struct output_file *files, uint32_t at, con
 	if (is_one_file(file->path, input))
 		return reason_set(why, STATUS_EXISTS, -1, file->field,
 				  "%s is the file that is read: give another name",
-				  path_end(file->path));
+				  output_name_tail(file->path));
 	for (uint32_t i = 0; i < at; i++)
 		if (is_one_file(file->path, files[i].path))
 			return reason_set(why, STATUS_EXISTS, -1, file->field,
 					  "%s is the file of --%s, too: give another name",
-					  path_end(file->path), files[i].field);
+					  output_name_tail(file->path), files[i].field);
 	return STATUS_OK;
 }
 

@@ -86,8 +86,9 @@ static void page_cairn(void)
 	}
 	roff_section("EXIT STATUS");
 	roff_paragraph(
-		"0 if the request was carried out, 1 if it was refused or the connection failed, 2 if the "
-		"command line has a mistake.");
+		"0 if the request was carried out, 1 if it was refused or the connection failed, also for "
+		"a value that cannot be and options that exclude each other; 2 if the verb does not have "
+		"such words or options. compare, replay, stability and store have answers of their own.");
 	roff_section("ENVIRONMENT");
 	roff_entry("CAIRN_ADDRESS", "the address of the server, if no option gives one; without it "
 				    "tcp:127.0.0.1:7411.");

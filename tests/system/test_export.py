@@ -115,6 +115,7 @@ def test_mistakes_are_named(past, tmp_path):
     file = past[0]
     for words, text in ((("when", file, "body speed > 3"), "it must be"), (("when", file, "any mass > 3"), "it must be"),
                         (("export", file, tmp_path / "a.txt"), "ending"), (("export", file, file), "ending"),
+                        (("export", file, tmp_path / "none" / "a.csv"), "a.csv cannot be written: No such file"),
                         (("export", file, tmp_path / "a.csv", "--from", 900), "does not have tick"),
                         (("diff", file, 3, 4000), "does not have tick"),
                         (("replay", file, "--bisect"), "--against")):

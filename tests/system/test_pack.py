@@ -125,6 +125,12 @@ def test_rects_paths_groups_and_what_is_beside_them(tmp_path):
 
 
 REFUSALS = [
+    ("<rect width='1' height='1'><animateTransform attributeName='transform' type='scale'/></rect>", 2, "<animateTransform> may move outlines"),
+    ("<rect width='1' height='1'>\n<title>a</title><animate attributeName='x' to='3'/></rect>", 3, "<animate> may move outlines"),
+    ("<set attributeName='x'/>", 2, "<set> may move outlines"),
+    ("<g clip-path='url(#a)'><rect width='1' height='1'/></g>", 2, "clip-path: "),
+    ("<g style='opacity: 1; mask: url(#a)'><rect width='1' height='1'/></g>", 2, "of <g> stays where it is"),
+    ("<path d='M0 0 H1e400 V3Z'/>", 2, "at '1e400 V3Z'"),
     ("<circle r='3'/>", 2, "<circle> cannot be packed"),
     ("<text>x</text>", 2, "<text> cannot be packed"),
     ("<rect width='-1' height='2'/>", 2, "-1 of <rect>"),

@@ -158,7 +158,14 @@ def test_what_cannot_be_packed_is_refused_by_name(tmp_path):
     assert awake.returncode == 1 and "sleep.enabled is 0" in awake.stderr and not (tmp_path / "out.yaml").exists()
     robot = pack(SOURCE / "clients" / "scenes" / "robots" / "crane.xml", tmp_path / "out.yaml")
     assert robot.returncode == 1 and "crane.xml" in robot.stderr and "pile" in robot.stderr and "SVG" not in robot.stderr
-    # What falls for ever is told, and written as it is.
+    piped = subprocess.run([str(BUILD / "cairn"), "pack", "/dev/stdin", str(tmp_path / "out.yaml")], input=CRATE, capture_output=True, text=True)
+    assert piped.returncode == 1 and "read more than once" in piped.stderr
+    # What leaves the world's bounds is at rest nowhere, and is told; what falls for ever is told, and written as it is.
+    (tmp_path / "edge.yaml").write_text("world: { bounds: { mode: inactive, minimum: [-9, -9, -9], maximum: [9, 9, 9] } }\n"
+                                        "bodies: [{ shape: { kind: sphere, radius: 0.5 }, name: stray }]\n", encoding="utf-8")
+    edge = pack(tmp_path / "edge.yaml", tmp_path / "out.yaml")
+    assert edge.returncode == 0 and "gone: 1 bodies" in edge.stdout and "stray" in edge.stdout
+    assert json.loads(pack(tmp_path / "edge.yaml", tmp_path / "out.yaml", "--json").stdout)["gone"] == 1
     (tmp_path / "open.yaml").write_text("bodies: [{ shape: { kind: sphere, radius: 0.5 }, name: stray }]\n", encoding="utf-8")
     open_ = pack(tmp_path / "open.yaml", tmp_path / "out.yaml", "--jumps", "5")
     assert open_.returncode == 0 and "stopped: by --jumps after 5 steps" in open_.stdout and "stray" in open_.stdout

@@ -172,6 +172,8 @@ def test_a_robot_that_a_list_names_twice_is_answered_twice(world):
 def test_a_recording_does_not_begin_if_its_file_is_there(world):
     code, out, err = run(CLIENT, *world[0], "record", "drop", world[1], "--for", 300)
     assert code == 1 and out == "" and "r.cairn exists already" in err and "another name" in err, err
+    code, out, err = run(CLIENT, *world[0], "record", "drop", f"{world[1]}.d/x.cairn", "--for", 300)
+    assert code == 1 and out == "" and "x.cairn cannot be written: No such file or directory" in err, err
 
 
 @pytest.mark.parametrize("words,says", [

@@ -86,6 +86,16 @@ def test_an_opened_scene_is_the_world_that_a_loaded_one_is(cli, folder):
         assert count(sent) == 1 and sent.step(0).hash == solid.step(0).hash
 
 
+def test_what_is_said_of_robots_is_checked_before_it_is_sent(cli):
+    with cairn.connect(cli.address) as client:
+        for make in client.open_scene, client.load:
+            with pytest.raises(ValueError, match="base is 'sky': it must be None, 'fixed' or 'floating'"):
+                make("robots/arm.urdf", "sky", base="sky")
+            for share in 0, 0.2, -1, float("nan"):
+                with pytest.raises(cairn.BadNumber, match="joint_link_share is"):
+                    make("robots/arm.urdf", "sky", base="fixed", joint_link_share=share)
+
+
 def test_the_asynchronous_client_opens_scenes(server):
     async def run():
         async with aio.connect(server.address) as client:
@@ -115,7 +125,7 @@ def test_links_between_joints_have_the_share_that_is_asked_for(cli):
         client.open_scene("robot.xml", "light", text=text, joint_link_share=1e-4)
         asyncio.run(asynchronous("light-too"))
         shares = [cli.json("query", name, "body", 2)["mass"] / 2 for name in ("usual", "light", "light-too")]
-        with pytest.raises(cairn.Refused, match="joint_link_share is 0.5; it must be from 1e-15 to 0.1"):
+        with pytest.raises(cairn.Refused, match="joint_link_share is 0.5. it must be from 1e-15 to 0.1"):
             client.open_scene("robot.xml", "refused", text=text, joint_link_share=0.5)
     assert shares == [0.01, 1e-4, 1e-4]
 

@@ -24,6 +24,9 @@ const EXPIRED = 35;
 /** Statuses that a later attempt would get again: `comeBack` stops at these. */
 const FINAL = ["auth", "forbidden", "version", "unsupported", "malformed"];
 
+/** Of an URDF, by the number of SCENE_OPEN. */
+const BASES = [null, "fixed", "floating"];
+
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /**
@@ -433,8 +436,9 @@ export class Client {
    */
   async openScene(scene, name = scene.replace(/^.*\/|\.[^.]*$/gu, ""), { text, variables = {}, running = true, base = null, balance = false,
     jointLinkShare = 0 } = {}) {
+    if (!BASES.includes(base)) throw new RangeError(`base is ${base}: it must be null, "fixed" or "floating"`);
     const lets = Object.entries(variables).map(([variable, value]) => `${variable}=${value}`);
-    const fields = { name, scene, text: text ?? new Uint8Array(0), lets, base: [null, "fixed", "floating"].indexOf(base),
+    const fields = { name, scene, text: text ?? new Uint8Array(0), lets, base: BASES.indexOf(base),
       balance: balance ? 1 : 0, running: running ? 1 : 0, joint_link_share: jointLinkShare };
     const { notes } = await this.request("scene_open", fields, "world_info");
     const world = await this.join(name);

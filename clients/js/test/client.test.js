@@ -47,6 +47,7 @@ test("a robot's text becomes a world, with the share of its links that is asked 
     masses.push((await world.mass(2)).mass);
   }
   assert.deepEqual(masses, [0.02, 2e-4]);
+  await assert.rejects(alone.openScene("two_anchors.xml", "sky", { base: "sky" }), /base is sky: it must be null, "fixed" or "floating"/);
   await assert.rejects(alone.openScene("two_anchors.xml", "refused", { jointLinkShare: 1 }), /joint_link_share is 1; it must be from/);
   alone.close();
   await other.stop();

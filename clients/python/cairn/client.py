@@ -11,7 +11,7 @@ from . import arrays, columns, joints, particles
 from . import shapes as shape_bytes
 from .commands import Commands
 from .manifest import COLUMN, QUERY, STATUS
-from .pack import Refused, command, finite, given_command, world_options
+from .pack import Refused, command, finite, given_command, number, world_options
 from .queries import STATUSES, WorldQueries
 from .recordings import WorldRecordings
 from .view import View
@@ -390,8 +390,17 @@ class Client(Session):
 
 def open_fields(name, scene, variables, running, text, base, balance, joint_link_share):
     """The fields of SCENE_OPEN after its ref."""
+    base, share = robot_options(base, joint_link_share)
     fields = (name, scene, bytes(text), let_words(variables)[1::2], BASES.index(base), int(balance), int(running))
-    return fields if joint_link_share is None else (*fields, float(joint_link_share))
+    return fields if share is None else (*fields, share)
+
+
+def robot_options(base, joint_link_share):
+    """Both as they are. Raises ValueError for another base, BadNumber for a share outside its limits (0 is none: on the wire it
+    is the initial one)."""
+    if base not in BASES:
+        raise ValueError(f"base is {base!r}: it must be None, 'fixed' or 'floating'")
+    return base, None if joint_link_share is None else number("joint_link_share", joint_link_share, 1e-15, 0.1)
 
 
 def note_world(world, info):
@@ -413,9 +422,10 @@ def load_scene(client, scene, name=None, base=None, balance=False, variables=Non
     """Runs `cairn load` against the client's server; returns the world's name."""
     from .server import find_program  # which needs this module
     name = name or pathlib.Path(scene).stem
+    base, share = robot_options(base, joint_link_share)
     words = [find_program("cairn"), "--connect", client.address, "load", name, os.fspath(scene)]
     words += ([] if base is None else ["--base", base]) + (["--balance"] if balance else []) + let_words(variables)
-    words += [] if joint_link_share is None else ["--joint-link-share", repr(float(joint_link_share))]
+    words += [] if share is None else ["--joint-link-share", repr(share)]
     environment = dict(os.environ)
     if client.token is not None:
         environment["CAIRN_TOKEN"] = client.token.decode()

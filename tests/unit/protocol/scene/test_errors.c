@@ -80,6 +80,9 @@ static const struct broken BROKEN[] = {
 	{ "prototypes: {p: {mas: 1}}\n", STATUS_MALFORMED, 1, "mas", "'mass'" },
 	{ "bodies:\n- grid: {cuont: [1, 1, 1]}\n", STATUS_MALFORMED, 2, "cuont", "'count'" },
 	{ "bodies:\n- {<<: {at: [0, 0, 0]}}\n", STATUS_MALFORMED, 2, "<<", "no key" },
+	{ "world:\n  parameters:\n    soft_step.push_speed: 1\n    contact.push_speed: 2\n",
+	  STATUS_EXISTS, 4, "contact.push_speed",
+	  "same parameter as soft_step.push_speed of line 3" },
 	{ "world: {parameters: {slep.enabled: 1}}\n", STATUS_UNKNOWN_PARAMETER, 1, "slep.enabled",
 	  "'sleep.enabled'" },
 	/* ---- types ---- */
