@@ -1,6 +1,6 @@
-/* vector_lanes.h: a vector of floats or doubles, the same arithmetic on several sets of numbers at once,
- * and vectors in space, quaternions and 3 × 3 matrices of them. It may be included several times, for several widths.
- * Before each inclusion these are defined:
+/* vector_lanes.h: a vector of floats or doubles, the same arithmetic on several sets of numbers at
+ * once; and vectors in space, quaternions and 3 × 3 matrices of them. It may be included several
+ * times, for several widths. Before each inclusion these are defined:
  *
  *   VECTOR          the name of the type, and the beginning of all others: NAME_all, NAME_select, …
  *   VECTOR_BYTES    its length
@@ -207,7 +207,7 @@ ALWAYS_INLINE struct NAME(_mat3) NAME(_mat3_from_quat)(struct NAME(4) q)
 }
 
 /* As mat3_mul_vec. */
-ALWAYS_INLINE struct NAME(3) NAME(_mat3_mul_vec)(const struct NAME(_mat3) *m, struct NAME(3) v)
+ALWAYS_INLINE struct NAME(3) NAME(_mat3_mul_vec)(const struct NAME(_mat3) * m, struct NAME(3) v)
 {
 	return (struct NAME(3)){ m->x.x * v.x + m->y.x * v.y + m->z.x * v.z,
 				 m->x.y * v.x + m->y.y * v.y + m->z.y * v.z,
@@ -221,7 +221,7 @@ ALWAYS_INLINE struct NAME(_sym3) NAME(_sym3_add)(struct NAME(_sym3) a, struct NA
 }
 
 /* As sym3_apply. */
-ALWAYS_INLINE struct NAME(3) NAME(_sym3_apply)(const struct NAME(_sym3) *t, struct NAME(3) v)
+ALWAYS_INLINE struct NAME(3) NAME(_sym3_apply)(const struct NAME(_sym3) * t, struct NAME(3) v)
 {
 	return (struct NAME(3)){ t->xx * v.x + t->xy * v.y + t->zx * v.z,
 				 t->xy * v.x + t->yy * v.y + t->yz * v.z,
@@ -229,8 +229,8 @@ ALWAYS_INLINE struct NAME(3) NAME(_sym3_apply)(const struct NAME(_sym3) *t, stru
 }
 
 /* R T Rᵀ, as sym3_rotate. */
-ALWAYS_INLINE struct NAME(_sym3) NAME(_sym3_rotate)(const struct NAME(_mat3) *r,
-						    struct NAME(_sym3) t)
+ALWAYS_INLINE struct NAME(_sym3)
+	NAME(_sym3_rotate)(const struct NAME(_mat3) * r, struct NAME(_sym3) t)
 {
 	struct NAME(_mat3) rt = {
 		NAME(_mat3_mul_vec)(r, (struct NAME(3)){ t.xx, t.xy, t.zx }),
@@ -243,14 +243,13 @@ ALWAYS_INLINE struct NAME(_sym3) NAME(_sym3_rotate)(const struct NAME(_mat3) *r,
 	return (struct NAME(_sym3)){ x.x, y.y, z.z, x.y, y.z, z.x };
 }
 
-ALWAYS_INLINE struct NAME(_sym3) NAME(_sym3_select)(NAME(_mask) mask, struct NAME(_sym3) yes,
-						    struct NAME(_sym3) no)
+ALWAYS_INLINE struct NAME(_sym3)
+	NAME(_sym3_select)(NAME(_mask) mask, struct NAME(_sym3) yes, struct NAME(_sym3) no)
 {
-	return (struct NAME(_sym3)){
-		NAME(_select)(mask, yes.xx, no.xx), NAME(_select)(mask, yes.yy, no.yy),
-		NAME(_select)(mask, yes.zz, no.zz), NAME(_select)(mask, yes.xy, no.xy),
-		NAME(_select)(mask, yes.yz, no.yz), NAME(_select)(mask, yes.zx, no.zx)
-	};
+	return (struct NAME(
+		_sym3)){ NAME(_select)(mask, yes.xx, no.xx), NAME(_select)(mask, yes.yy, no.yy),
+			 NAME(_select)(mask, yes.zz, no.zz), NAME(_select)(mask, yes.xy, no.xy),
+			 NAME(_select)(mask, yes.yz, no.yz), NAME(_select)(mask, yes.zx, no.zx) };
 }
 
 #undef NAME

@@ -118,8 +118,7 @@ ALWAYS_INLINE void factor_lanes(const struct soft_joints *joints, struct wide_bl
 ALWAYS_INLINE void respond_free(const wide m[9], const wide on[6], wide out[6])
 {
 	struct wide_sym3 inertia_inv = { m[3], m[4], m[5], m[6], m[7], m[8] };
-	struct wide3 turning =
-		wide_sym3_apply(&inertia_inv, (struct wide3){ on[3], on[4], on[5] });
+	struct wide3 turning = wide_sym3_apply(&inertia_inv, (struct wide3){ on[3], on[4], on[5] });
 	LANES_UNROLL
 	for (uint32_t c = 0; c < 3; c++)
 		out[c] = m[c] * on[c];

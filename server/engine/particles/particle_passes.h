@@ -45,7 +45,7 @@ ALWAYS_INLINE lanes read(const double *from, const uint32_t *slots, bool scatter
 ALWAYS_INLINE struct lanes3 read3(double *const from[3], const uint32_t *slots, bool scattered)
 {
 	return (struct lanes3){ read(from[0], slots, scattered), read(from[1], slots, scattered),
-				   read(from[2], slots, scattered) };
+				read(from[2], slots, scattered) };
 }
 
 /* Writes the lanes that are live. Those of slots that follow each other are all written, because
@@ -153,7 +153,7 @@ ALWAYS_INLINE double stretch_all(const struct weave_nodes *nodes, const struct w
 	for (uint32_t i = 0; i < run->count; i += PARTICLE_LANES) {
 		uint32_t place = run->first + i;
 		struct lanes3 way = lanes3_sub(read3(nodes->x, links->a + place, scattered),
-						  read3(nodes->x, links->b + place, scattered));
+					       read3(nodes->x, links->b + place, scattered));
 		lanes rest = lanes_load(links->rest + place);
 		lanes ratio = lanes_sqrt(lanes3_dot(way, way)) / rest - 1;
 		ratio = lanes_select(rest > 0, ratio, lanes_all(0));
@@ -216,8 +216,8 @@ ALWAYS_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t f
 	uint32_t found = 0;
 	for (uint32_t k = first; k < last; k += PARTICLE_LANES) {
 		const struct lanes3 d = { search.at.x - lanes_load(search.x + k),
-					     search.at.y - lanes_load(search.y + k),
-					     search.at.z - lanes_load(search.z + k) };
+					  search.at.y - lanes_load(search.y + k),
+					  search.at.z - lanes_load(search.z + k) };
 		lanes_mask near = lanes3_dot(d, d) <= search.reach;
 		if (search.line != NULL)
 			near &= *(const lanes_stored_mask *)(search.line + k) == (int64_t)line;
@@ -231,7 +231,7 @@ ALWAYS_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t f
 /* Neighbours side by side, as a point sees them. */
 struct lane_pairs {
 	struct lanes3 d; /* x1 − x2 */
-	lanes square;	    /* of the distance */
+	lanes square;	 /* of the distance */
 	const uint32_t *near;
 	uint32_t systems[PARTICLE_LANES];
 	const struct pair_law *laws;
@@ -261,10 +261,10 @@ ALWAYS_INLINE lanes repulsion_of(const struct pair_points *points, uint32_t plac
 	if (lanes_bits(over) == 0)
 		return lanes_all(0);
 	const struct lanes3 v = { lanes_all(points->v[0][place]), lanes_all(points->v[1][place]),
-				     lanes_all(points->v[2][place]) };
+				  lanes_all(points->v[2][place]) };
 	const struct lanes3 v_b = { lanes_gather(points->v[0], pairs->near),
-				       lanes_gather(points->v[1], pairs->near),
-				       lanes_gather(points->v[2], pairs->near) };
+				    lanes_gather(points->v[1], pairs->near),
+				    lanes_gather(points->v[2], pairs->near) };
 	lanes mass = lanes_all(points->mass[place]);
 	lanes mass_b = lanes_gather(points->mass, pairs->near);
 	lanes distance = lanes_sqrt(pairs->square);
