@@ -10,7 +10,6 @@ const char *wire_cap_name(uint32_t bit)
 	case bit:                                                                                  \
 		return #name;
 #include "protocol/capabilities.def"
-#undef CAPABILITY
 	default:
 		return NULL;
 	}

@@ -7,7 +7,6 @@
 enum wire_cap {
 #define CAPABILITY(bit, NAME, name, doc) WIRE_CAP_##NAME = 1u << (bit),
 #include "protocol/capabilities.def"
-#undef CAPABILITY
 };
 
 /* Every capability this build knows. */
@@ -16,7 +15,6 @@ enum {
 	WIRE_CAPS_ALL = 0
 #include "protocol/capabilities.def"
 };
-#undef CAPABILITY
 
 /* The name of the capability with a bit number; NULL if there is none. */
 const char *wire_cap_name(uint32_t bit);

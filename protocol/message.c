@@ -57,43 +57,22 @@
 		return &info;                                                                      \
 	}
 #include "protocol/messages.def"
-#undef MESSAGE
 #undef ANY_FIELD
-#undef NEED
-#undef FIELD
-#undef END
-#undef RESERVED
 
 typedef const struct message_info *info_getter(void);
 
 /* In the order of the list. */
 static info_getter *const TABLE[] = {
 #define MESSAGE(number, NAME, name, from, layout, role, doc) info_##name,
-#define NEED(kind, field, max, doc)
-#define FIELD(kind, field, max, fallback, doc)
-#define END(name)
 #define RESERVED(number, NAME, name, from, role, doc) info_##name,
 #include "protocol/messages.def"
-#undef MESSAGE
-#undef NEED
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 /* Indexed by number, because each message is looked up several times. */
 static info_getter *const BY_NUMBER[128] = {
 #define MESSAGE(number, NAME, name, from, layout, role, doc) [number] = info_##name,
-#define NEED(kind, field, max, doc)
-#define FIELD(kind, field, max, fallback, doc)
-#define END(name)
 #define RESERVED(number, NAME, name, from, role, doc) [number] = info_##name,
 #include "protocol/messages.def"
-#undef MESSAGE
-#undef NEED
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 const struct message_info *message_info(uint32_t type)

@@ -161,16 +161,8 @@ enum wire_frame_flags {
 enum message_type {
 	MESSAGE_NONE = 0,
 #define MESSAGE(number, NAME, name, from, layout, role, doc) MESSAGE_##NAME = (number),
-#define NEED(kind, field, max, doc)
-#define FIELD(kind, field, max, fallback, doc)
-#define END(name)
 #define RESERVED(number, NAME, name, from, role, doc) MESSAGE_##NAME = (number),
 #include "protocol/messages.def"
-#undef MESSAGE
-#undef NEED
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 #define WIRE_TYPE_UINT uint64_t
@@ -199,28 +191,13 @@ enum message_type {
 #define END(name)                                                                                  \
 	}                                                                                          \
 	;
-#define RESERVED(number, NAME, name, from, role, doc)
 #include "protocol/messages.def"
-#undef MESSAGE
-#undef NEED
-#undef FIELD
-#undef END
-#undef RESERVED
 
 struct message {
 	enum message_type type;
 	union {
 #define MESSAGE(number, NAME, name, from, layout, role, doc) struct msg_##name name;
-#define NEED(kind, field, max, doc)
-#define FIELD(kind, field, max, fallback, doc)
-#define END(name)
-#define RESERVED(number, NAME, name, from, role, doc)
 #include "protocol/messages.def"
-#undef MESSAGE
-#undef NEED
-#undef FIELD
-#undef END
-#undef RESERVED
 	};
 };
 

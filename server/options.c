@@ -34,7 +34,6 @@ static const struct option OPTIONS[] = {
 	  max,                                                                                     \
 	  help },
 #include "server/options.def"
-#undef OPTION
 };
 
 enum { NAME_BYTES = 48 };

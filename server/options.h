@@ -51,7 +51,6 @@ struct options {
 #define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
 	OPTION_FIELD_##KIND(field)
 #include "server/options.def"
-#undef OPTION
 #undef OPTION_FIELD_FLAG
 #undef OPTION_FIELD_COUNT
 #undef OPTION_FIELD_BYTES

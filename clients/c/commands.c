@@ -19,13 +19,7 @@
 			       sizeof(((public_##NAME *)NULL)->name) ==                            \
 				       sizeof(((struct command_##NAME *)NULL)->name),              \
 		       "the place and size of " #NAME "." #name);
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 _Static_assert(sizeof(cairn_command) >= sizeof(struct command), "commands fit");
 _Static_assert(offsetof(cairn_command, spawn) == offsetof(struct command, spawn),
 	       "the union's place");

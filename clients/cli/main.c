@@ -16,7 +16,6 @@
 static const struct cli_verb_info verbs[] = {
 #define VERB(connects, name, usage, help) { #name, usage, help, verb_##name, connects },
 #include "clients/cli/verbs.def"
-#undef VERB
 };
 
 const struct cli_verb_info *cli_verbs(uint32_t *count)

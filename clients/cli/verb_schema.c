@@ -85,7 +85,6 @@ static void say_statuses(void)
 	open_with("statuses", '[');
 #define STATUS(value, NAME, name, doc) say_numbered(value, #name, doc);
 #include "server/base/status.def"
-#undef STATUS
 	close_with(']');
 }
 
@@ -277,13 +276,9 @@ static void say_words(void)
 	say_number("number", value);                                                               \
 	say_text("word", #word);                                                                   \
 	close_with('}');
-#define WORDED(COMMAND, field, LIST)
 #include "server/engine/world/words.def"
-#undef WORD
-#undef WORDED
 	close_with(']');
 	open_with("worded", '[');
-#define WORD(LIST, value, word)
 #define WORDED(COMMAND, field, LIST)                                                               \
 	open_with(NULL, '{');                                                                      \
 	say_text("command", #COMMAND);                                                             \
@@ -291,8 +286,6 @@ static void say_words(void)
 	say_text("list", #LIST);                                                                   \
 	close_with('}');
 #include "server/engine/world/words.def"
-#undef WORD
-#undef WORDED
 	close_with(']');
 }
 
@@ -314,7 +307,6 @@ int verb_schema(struct cli *cli)
 	open_with("capabilities", '[');
 #define CAPABILITY(bit, NAME, name, doc) say_numbered(bit, #name, doc);
 #include "protocol/capabilities.def"
-#undef CAPABILITY
 	close_with(']');
 	open_with("messages", '[');
 	for (size_t i = 0; message_info_at(i) != NULL; i++)

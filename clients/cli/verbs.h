@@ -6,7 +6,6 @@
 
 #define VERB(connects, name, usage, help) int verb_##name(struct cli *cli);
 #include "clients/cli/verbs.def"
-#undef VERB
 
 /* Prints totals as members of a record (verb_state.c). */
 void print_totals(const struct cli *cli, const struct wire_totals *totals);

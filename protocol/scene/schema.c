@@ -30,9 +30,6 @@
 	}                                                                                          \
 	;
 #include "protocol/scene/schema.def"
-#undef TABLE
-#undef KEY
-#undef END
 
 const struct schema_table schema_tables[SCHEMA_TABLES] = {
 #define TABLE(NAME, name_, doc_)                                                                   \
@@ -42,12 +39,7 @@ const struct schema_table schema_tables[SCHEMA_TABLES] = {
 			    .key_count = COUNT_OF(NAME##_keys),                                    \
 			    .given_offset = offsetof(NAME##_values, given),                        \
 			    .bytes = sizeof(NAME##_values) },
-#define KEY(NAME, TYPE, key, need, min, max, initial, unit, doc)
-#define END(NAME)
 #include "protocol/scene/schema.def"
-#undef TABLE
-#undef KEY
-#undef END
 };
 
 /* `given` has one bit for each key. */

@@ -65,9 +65,6 @@ typedef const struct yaml_node *key_c_ANY;
 	}                                                                                          \
 	;
 #include "protocol/scene/schema.def"
-#undef TABLE
-#undef KEY
-#undef END
 
 /* struct body_keys { … }; */
 #define TABLE(NAME, name, doc) struct name##_keys {
@@ -77,9 +74,6 @@ typedef const struct yaml_node *key_c_ANY;
 	}                                                                                          \
 	;
 #include "protocol/scene/schema.def"
-#undef TABLE
-#undef KEY
-#undef END
 
 struct schema_key {
 	const char *name, *unit, *doc;
@@ -97,12 +91,7 @@ struct schema_table {
 
 enum schema_name {
 #define TABLE(NAME, name, doc) SCHEMA_##NAME,
-#define KEY(NAME, TYPE, key, need, min, max, initial, unit, doc)
-#define END(NAME)
 #include "protocol/scene/schema.def"
-#undef TABLE
-#undef KEY
-#undef END
 	SCHEMA_TABLES,
 };
 extern const struct schema_table schema_tables[SCHEMA_TABLES];

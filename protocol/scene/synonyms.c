@@ -8,7 +8,6 @@ static const struct {
 } SYNONYMS[] = {
 #define SYNONYM(word, ours) { word, ours },
 #include "protocol/scene/synonyms.def"
-#undef SYNONYM
 };
 
 void schema_offer(struct suggestion *self, const char *name)

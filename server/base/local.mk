@@ -49,8 +49,8 @@ libbase_a_SOURCES += \
 	server/base/union_find.h \
 	server/base/table.c
 
-UNIT_TESTS += tests/unit/base/test_status
 UNIT_TESTS += \
+	tests/unit/server/base/test_status \
 	tests/unit/server/base/test_arena \
 	tests/unit/server/base/test_profile \
 	tests/unit/server/base/test_bitset \

@@ -6,7 +6,6 @@ const char *profile_stage_name(enum profile_stage stage)
 	static const char *const names[PROFILE_STAGES] = {
 #define STAGE(NAME, name, text) [PROFILE_##NAME] = name,
 #include "server/base/stages.def"
-#undef STAGE
 	};
 	ASSERT(stage < PROFILE_STAGES);
 	return names[stage];

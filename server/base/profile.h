@@ -15,7 +15,6 @@
 enum profile_stage {
 #define STAGE(NAME, name, text) PROFILE_##NAME,
 #include "server/base/stages.def"
-#undef STAGE
 	PROFILE_STAGES
 };
 

@@ -13,7 +13,6 @@ const char *status_text(enum status status)
 	case STATUS_##NAME:                                                                        \
 		return text;
 #include "server/base/status.def"
-#undef STATUS
 	}
 	return "unknown status";
 }
@@ -25,7 +24,6 @@ const char *status_name(enum status status)
 	case STATUS_##NAME:                                                                        \
 		return #name;
 #include "server/base/status.def"
-#undef STATUS
 	}
 	return "unknown";
 }

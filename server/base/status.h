@@ -8,7 +8,6 @@
 enum status {
 #define STATUS(number, NAME, name, text) STATUS_##NAME = (number),
 #include "server/base/status.def"
-#undef STATUS
 };
 
 /* One line for a person. Never NULL; "unknown status" for a number that is not in the table. */

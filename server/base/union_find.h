@@ -1,5 +1,5 @@
 /* union_find.h: disjoint sets of numbers. parent[i] is a member of i's set nearer to its root, which
- * is its own parent. Who becomes the root of two sets is for the caller to say. */
+ * is its own parent. The arrays belong to the caller, who sets parent[i] = i at first. */
 #ifndef CAIRN_BASE_UNION_FIND_H
 #define CAIRN_BASE_UNION_FIND_H
 
@@ -15,12 +15,15 @@ static inline uint32_t union_find_root(uint32_t *parent, uint32_t i)
 	return i;
 }
 
-/* Unites the sets of a and b; the lower root stays one. */
-static inline void union_find_join(uint32_t *parent, uint32_t a, uint32_t b)
+/* Unites the sets of a and b; false if they were one. The lower root stays one, so where sets are only
+ * joined here the root of a set is its least member, whatever the order of the calls. */
+static inline bool union_find_join(uint32_t *parent, uint32_t a, uint32_t b)
 {
+	VALIDATE(parent[a] <= a && parent[b] <= b);
 	a = union_find_root(parent, a);
 	b = union_find_root(parent, b);
 	parent[MAX_OF(a, b)] = MIN_OF(a, b);
+	return a != b;
 }
 
 #endif

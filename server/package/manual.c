@@ -27,13 +27,11 @@ static const struct daemon_option OPTIONS[] = {
 #define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
 	{ #command, #KIND, name, argument, initial, help, (double)(min), (double)(max) },
 #include "server/options.def"
-#undef OPTION
 };
 
 static const struct completion_verb VERBS[] = {
 #define VERB(connects, name, usage, help) { #name, usage, help },
 #include "clients/cli/verbs.def"
-#undef VERB
 };
 
 /* ---- pages --------------------------------------------------------------------------------------- */
@@ -296,14 +294,7 @@ static void page_library(const char *header)
 		"cairn_command_make(CAIRN_COMMAND_NAME) makes each of these with its defaults; cairn.h has "
 		"their fields, units and ranges.");
 #define COMMAND(number, NAME, name, needed, result, doc) roff_entry(#name, doc);
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 	roff_section("QUERIES");
 	roff_paragraph(
 		"cairn_query_make(CAIRN_QUERY_NAME) makes each of these with its defaults for "
@@ -313,7 +304,6 @@ static void page_library(const char *header)
 	roff_section("ERRORS");
 #define STATUS(number, NAME, name, text) roff_entry("CAIRN_STATUS_" #NAME, text);
 #include "server/base/status.def"
-#undef STATUS
 	roff_section("SEE ALSO");
 	roff_paragraph("cairn(1), cairnd(8), cairn-scene(5)");
 }

@@ -5,13 +5,11 @@ static const double rates[QUOTA_NUMBERS][WIRE_ROLES] = {
 #define QUOTA(KIND, name, nobody, observer, player, controller, what)                              \
 	[QUOTA_##KIND] = { nobody, observer, player, controller, controller },
 #include "server/session/quota.def"
-#undef QUOTA
 };
 
 static const char *const names[QUOTA_NUMBERS] = {
 #define QUOTA(KIND, name, nobody, observer, player, controller, what) [QUOTA_##KIND] = #name,
 #include "server/session/quota.def"
-#undef QUOTA
 };
 
 double quota_of(enum wire_role role, enum quota_kind kind)

@@ -14,7 +14,6 @@
 enum quota_kind {
 #define QUOTA(KIND, name, nobody, observer, player, controller, what) QUOTA_##KIND,
 #include "server/session/quota.def"
-#undef QUOTA
 	QUOTA_NUMBERS,
 	/* Kinds before this one have a bucket in struct quota, the others in struct allowance. */
 	QUOTA_KINDS = QUOTA_WATCHED

@@ -195,13 +195,8 @@ static enum status make_room_for_removal(struct view *self)
 	if (self->removal_count < self->removal_capacity ||
 	    self->removal_capacity == VIEW_REMOVALS_MAX)
 		return STATUS_OK;
-	uint32_t capacity = MAX_OF(2 * self->removal_capacity, 64u);
-	void *longer = heap_realloc(self->removals, capacity * sizeof *self->removals);
-	if (longer == NULL)
-		return STATUS_NO_MEMORY;
-	self->removals = longer;
-	self->removal_capacity = capacity;
-	return STATUS_OK;
+	return array_reserve(&self->removals, &self->removal_capacity,
+			     MAX_OF(2 * self->removal_capacity, 64u), sizeof *self->removals);
 }
 
 static enum status remove_body(struct view *self, uint32_t id)

@@ -14,6 +14,7 @@
 #include "server/engine/collision/manifold.h"
 #include "server/engine/collision/pairs.h"
 #include "tests/lib/closed_meshes.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 
 enum { POSES = 256, REPEATS = 40, ROUNDS = 5 };
@@ -23,18 +24,6 @@ static double now_ns(void)
 	struct timespec now;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static quat random_rotation(struct rng *rng)
-{
-	double w = rng_range(rng, -1, 1), x = rng_range(rng, -1, 1), y = rng_range(rng, -1, 1);
-	return quat_normalize(quat_make(w, x, y, rng_range(rng, -1, 1)));
-}
-
-static vec3 random_vector(struct rng *rng, double size)
-{
-	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
-	return vec3_make(x, y, rng_range(rng, -size, size));
 }
 
 struct batch {

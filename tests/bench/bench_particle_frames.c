@@ -28,10 +28,7 @@ static double processor_time(void)
 static struct world *make_ground(void)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	return world;
 }
 

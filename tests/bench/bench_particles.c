@@ -22,10 +22,7 @@ enum { CLOTH_SIDE = 64, BATCHES = 20, TICKS = 10, SECONDS = 8 };
 static struct world *make(uint32_t count, double height, double speed, uint32_t mask)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	struct command create = test_command(COMMAND_PARTICLES_CREATE);
 	create.particles_create.name = test_text("bench");
 	create.particles_create.emitter = EMITTER_BOX;

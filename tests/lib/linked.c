@@ -58,6 +58,23 @@ struct system_view test_facts_of(const struct world *world, system_id id)
 	return views[i];
 }
 
+void test_fill(struct world *world, system_id system, double spacing, vec3 at, vec3 size)
+{
+	struct command command = test_command(COMMAND_PARTICLES_FILL);
+	command.particles_fill.system = system;
+	command.particles_fill.position = at;
+	command.particles_fill.size = size;
+	command.particles_fill.spacing = spacing;
+	test_do(world, &command);
+}
+
+struct fluid_view test_fluid(const struct world *world)
+{
+	struct fluid_view views[SYSTEMS_MAX];
+	ck_assert_uint_ge(world_fluids(world, views), 1);
+	return views[0];
+}
+
 struct world *test_workers_agree(struct world *(*make)(void), uint32_t ticks)
 {
 	static const uint32_t lanes[] = { 1, 4, 8, 16 };

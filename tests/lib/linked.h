@@ -15,6 +15,11 @@ struct system_view test_facts(const struct world *world);
 /* The system `id`, which exists. */
 struct system_view test_facts_of(const struct world *world, system_id id);
 
+/* PARTICLES_FILL: a box of `size` about `at`, with particles `spacing` apart, m. */
+void test_fill(struct world *world, system_id system, double spacing, vec3 at, vec3 size);
+/* The figures of the first fluid, which exists. */
+struct fluid_view test_fluid(const struct world *world);
+
 /* Steps a world of `make` with 1 to 3 workers and vectors of each width, which give the same
  * bits; returns the last one, owned. */
 struct world *test_workers_agree(struct world *(*make)(void), uint32_t ticks);

@@ -5,12 +5,14 @@
 #include "server/base/rng.h"
 #include "server/engine/math/pose.h"
 
+/* Even in the cube of half edge `size` about the origin. */
 static inline vec3 random_vector(struct rng *rng, double size)
 {
 	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
 	return vec3_make(x, y, rng_range(rng, -size, size));
 }
 
+/* A unit vector. Directions to the cube's corners are more frequent than others. */
 static inline vec3 random_direction(struct rng *rng)
 {
 	vec3 v = random_vector(rng, 1);

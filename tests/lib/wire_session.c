@@ -318,7 +318,6 @@ void wire_vectors_statuses(FILE *out)
 	static const int NUMBERS[] = {
 #define STATUS(number, NAME, name, text) number,
 #include "server/base/status.def"
-#undef STATUS
 	};
 	fputs("| number | name | ERROR closes | meaning | in GOODBYE |\n|---|---|---|---|---|\n",
 	      out);
@@ -370,23 +369,10 @@ void wire_vectors_commands(FILE *out)
 	write_command_field(out, #TYPE, #name, (double)(min), (double)(max), (double)(initial),    \
 			    unit, doc, needed_left > 0);                                           \
 	needed_left -= needed_left > 0;
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 	fputs("\nReserved, refused with UNSUPPORTED:", out);
-#define COMMAND(number, NAME, name, needed, result, doc)
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
 #define RESERVED(number, name) fprintf(out, " %d %s;", number, #name);
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 	fputc('\n', out);
 }
 
@@ -395,7 +381,6 @@ void wire_vectors_capabilities(FILE *out)
 	fputs("| name | meaning |\n|---|---|\n", out);
 #define CAPABILITY(bit, NAME, name, doc) fputs("| " #name " | " doc " |\n", out);
 #include "protocol/capabilities.def"
-#undef CAPABILITY
 }
 
 /* ---- numbers of fields -------------------------------------------------------------- */

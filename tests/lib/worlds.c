@@ -215,6 +215,23 @@ body_id test_spawn(struct world *world, enum test_shape shape, vec3 position)
 	return test_do(world, &spawn);
 }
 
+body_id test_ground(struct world *world)
+{
+	struct attachment item;
+	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
+	ground.spawn.status = BODY_STATIC;
+	return test_do(world, &ground);
+}
+
+struct world *test_stack(const char *method, body_id ids[4])
+{
+	struct world *world = test_world(false, method);
+	ids[0] = test_ground(world);
+	for (uint32_t i = 1; i < 4; i++)
+		ids[i] = test_spawn(world, TEST_BOX, vec3_make(0.1 * i, 1.1 * i, 0));
+	return world;
+}
+
 struct body_view test_body(const struct world *world, body_id id)
 {
 	struct body_view view;
@@ -274,6 +291,17 @@ struct text32 test_text(const char *text)
 	struct text32 result = { "" };
 	snprintf(result.text, sizeof result.text, "%s", text);
 	return result;
+}
+
+struct stability_view test_stability(const struct world *world, struct stability_query query)
+{
+	struct stability_view view;
+	struct reason why = { 0 };
+	if (world_stability(world, &query, &view, &why) != STATUS_OK)
+		fail("world_stability", &why);
+	if (!(view.kkt <= 1e-10) || !(view.gap <= 1e-10))
+		fail("the answer of stability is not exact", NULL);
+	return view;
 }
 
 struct bytes test_save(const struct world *world)

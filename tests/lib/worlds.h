@@ -47,6 +47,10 @@ struct command test_spawn_command(struct world *world, enum test_shape shape, ve
 /* Sets gravity to 0. */
 void test_no_gravity(struct world *world);
 body_id test_spawn(struct world *world, enum test_shape shape, vec3 position);
+/* A static plane: y ≤ 0 is solid. */
+body_id test_ground(struct world *world);
+/* A world with the ground and three boxes that are stacked askew; ids: of all four. Returned owned. */
+struct world *test_stack(const char *method, body_id ids[4]);
 struct body_view test_body(const struct world *world, body_id id);
 /* world_contacts, which must have memory; returns how many were written. */
 uint32_t test_contacts(const struct world *world, body_id body, struct contact_view *out,
@@ -59,6 +63,8 @@ void test_check(const struct world *world);
 struct command test_system_command(const char *name);
 void test_add_particle(struct world *world, system_id system, vec3 position, vec3 velocity);
 struct text32 test_text(const char *text);
+/* The answer, whose errors are at most 1e-10. Returned owned: stability_view_release. */
+struct stability_view test_stability(const struct world *world, struct stability_query query);
 /* The image; returned owned. */
 struct bytes test_save(const struct world *world);
 

@@ -6,18 +6,13 @@
 #include "server/base/rng.h"
 #include "server/engine/collision/manifold.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage.h"
 
 static double random_log(struct rng *rng, double low, double high)
 {
 	return exp(rng_range(rng, log(low), log(high)));
-}
-
-static vec3 random_vector(struct rng *rng, double size)
-{
-	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
-	return vec3_make(x, y, rng_range(rng, -size, size));
 }
 
 static uint32_t random_shape(struct stage *stage, struct rng *rng)

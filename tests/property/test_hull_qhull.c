@@ -12,6 +12,7 @@
 #include "server/engine/math/trig.h"
 #include "protocol/scene/mesh.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/qhull_volume.h"
 
 enum { POINTS_MAX = 400, FAMILIES = 7 };
@@ -19,32 +20,13 @@ enum { POINTS_MAX = 400, FAMILIES = 7 };
 static struct rng rng;
 static vec3 cloud[POINTS_MAX];
 
-static vec3 random_in_cube(void)
-{
-	vec3 p;
-	p.x = rng_range(&rng, -1, 1);
-	p.y = rng_range(&rng, -1, 1);
-	p.z = rng_range(&rng, -1, 1);
-	return p;
-}
-
-static vec3 random_on_sphere(void)
-{
-	for (;;) {
-		vec3 p = random_in_cube();
-		double length = vec3_length(p);
-		if (length > 0.1 && length < 1)
-			return vec3_scale(p, 1 / length);
-	}
-}
-
 /* Point i of a box: the corners first, then random points on edges and faces. */
 static vec3 point_on_box(uint32_t i, vec3 half)
 {
 	if (i < 8)
 		return vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
 				 i & 4 ? half.z : -half.z);
-	vec3 p = vec3_hadamard(random_in_cube(), half);
+	vec3 p = vec3_hadamard(random_vector(&rng, 1), half);
 	uint32_t axis = rng_below(&rng, 3);
 	vec3_set(&p, axis, rng_below(&rng, 2) ? vec3_get(half, axis) : -vec3_get(half, axis));
 	axis = (axis + 1) % 3;
@@ -68,9 +50,9 @@ static vec3 cloud_point(uint32_t family, uint32_t i, uint32_t count, vec3 half, 
 	double angle = TWO_PI * (i / 2) / (count / 2);
 	switch (family) {
 	case 0:
-		return random_in_cube();
+		return random_vector(&rng, 1);
 	case 1:
-		return random_on_sphere();
+		return random_direction(&rng);
 	case 2:
 		return point_on_box(i, half);
 	case 3:
@@ -78,7 +60,7 @@ static vec3 cloud_point(uint32_t family, uint32_t i, uint32_t count, vec3 half, 
 	case 4:
 		return vec3_make(trig_cos(angle), i % 2 ? 1 : -1, trig_sin(angle));
 	case 5:
-		return i < 12 ? random_in_cube() : cloud[rng_below(&rng, 12)];
+		return i < 12 ? random_vector(&rng, 1) : cloud[rng_below(&rng, 12)];
 	default:
 		return vec3_hadamard(point_on_box(i, vec3_all(1)), vec3_make(1, 0.3, 0.01));
 	}
@@ -142,7 +124,7 @@ START_TEST(hulls_of_clouds_have_the_volume_of_qhull_and_contain_all_points)
 		double width = rng_range(&rng, 0.2, 1), depth = rng_range(&rng, 0.05, 1);
 		vec3 half = vec3_make(1, width, depth);
 		double angle = rng_range(&rng, 0, 6), scale = run % 3 == 0 ? 100 : run % 3;
-		mat3 turn = mat3_from_axis_angle(random_on_sphere(), run % 5 == 0 ? 0 : angle);
+		mat3 turn = mat3_from_axis_angle(random_direction(&rng), run % 5 == 0 ? 0 : angle);
 		for (uint32_t i = 0; i < count; i++)
 			cloud[i] = cloud_point(family, i, count, half, side);
 		for (uint32_t i = 0; i < count; i++)

@@ -16,6 +16,7 @@
 #include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
@@ -106,12 +107,6 @@ static uint32_t even_shape(struct stage *stage, uint32_t kind)
 	return stage_shape(stage, kind == 0   ? make_box(0.25, 0.25, 0.25)
 				  : kind == 1 ? make_hull(eight, COUNT_OF(eight))
 					      : make_hull(four, COUNT_OF(four)));
-}
-
-static vec3 random_vector(struct rng *rng, double most)
-{
-	double x = rng_range(rng, -most, most), y = rng_range(rng, -most, most);
-	return vec3_make(x, y, rng_range(rng, -most, most));
 }
 
 static void open_scene(struct stage *stage, uint64_t seed)

@@ -11,6 +11,7 @@
 #include "server/engine/geometry/mesh.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/model.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
@@ -24,24 +25,6 @@ static double number_of(const char *name, double otherwise)
 {
 	const char *text = getenv(name);
 	return text != NULL ? strtod(text, NULL) : otherwise;
-}
-
-static vec3 random_direction(struct rng *rng)
-{
-	for (;;) {
-		double x = rng_range(rng, -1, 1), y = rng_range(rng, -1, 1),
-		       z = rng_range(rng, -1, 1);
-		vec3 v = vec3_make(x, y, z);
-		double square = vec3_length_squared(v);
-		if (square > 0.01 && square <= 1)
-			return vec3_normalize(v);
-	}
-}
-
-static quat random_rotation(struct rng *rng)
-{
-	vec3 axis = random_direction(rng);
-	return quat_from_rotation_vector(vec3_scale(axis, rng_range(rng, 0, PI)));
 }
 
 /* Log-uniform, because small and large sizes and speeds matter alike. */

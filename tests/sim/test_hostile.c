@@ -247,7 +247,6 @@ START_TEST(an_error_closes_the_connection_if_its_status_does)
 	static const int NUMBERS[] = {
 #define STATUS(number, NAME, name, text) number,
 #include "server/base/status.def"
-#undef STATUS
 	};
 	struct stage stage;
 	set_up(&stage, check_seed());

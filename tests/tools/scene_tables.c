@@ -125,7 +125,6 @@ static void say_synonyms(void)
 	} all[] = {
 #define SYNONYM(word, ours) { word, ours },
 #include "protocol/scene/synonyms.def"
-#undef SYNONYM
 	};
 	printf("| here | elsewhere |\n|---|---|\n");
 	for (size_t i = 0; i < COUNT_OF(all); i++) {

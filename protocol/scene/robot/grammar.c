@@ -28,9 +28,6 @@
 	}                                                                                          \
 	;
 #include "protocol/scene/robot/robot.def"
-#undef ELEMENT
-#undef ATTRIBUTE
-#undef END
 
 const struct element_rule element_rules[ELEMENTS] = {
 #define ELEMENT(ID, FORMAT, name_, parents_, VERDICT, doc_)                                        \
@@ -41,12 +38,7 @@ const struct element_rule element_rules[ELEMENTS] = {
 			   .doc = doc_,                                                            \
 			   .attributes = ID##_attributes,                                          \
 			   .attribute_count = COUNT_OF(ID##_attributes) - 1 },
-#define ATTRIBUTE(ID, name, TYPE, need, least, most, words, initial, VERDICT, doc)
-#define END(ID)
 #include "protocol/scene/robot/robot.def"
-#undef ELEMENT
-#undef ATTRIBUTE
-#undef END
 };
 
 /* ---- values -------------------------------------------------------------------------------- */

@@ -42,12 +42,7 @@ struct element_rule {
 
 enum element_id {
 #define ELEMENT(ID, FORMAT, name, parents, VERDICT, doc) ELEMENT_##ID,
-#define ATTRIBUTE(ID, name, TYPE, need, least, most, words, initial, VERDICT, doc)
-#define END(ID)
 #include "protocol/scene/robot/robot.def"
-#undef ELEMENT
-#undef ATTRIBUTE
-#undef END
 	ELEMENTS,
 };
 extern const struct element_rule element_rules[ELEMENTS];

@@ -10,17 +10,6 @@
 
 #define NO_ISLAND UINT32_MAX
 
-static void join_groups(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	ASSERT(parent[a] <= a && parent[b] <= b);
-	a = union_find_root(parent, a);
-	b = union_find_root(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
-}
-
 static bool slot_moves(const struct mass_operator *mass, uint32_t slot)
 {
 	return slot != ROW_NO_BODY && mass_moves(mass, slot);
@@ -55,7 +44,7 @@ static void link_groups(const struct mass_operator *mass, const struct constrain
 			continue;
 		uint32_t other = mass_group(mass, constraint->body_b);
 		linked[other] = 1;
-		join_groups(parent, group, other);
+		(void)union_find_join(parent, group, other);
 	}
 }
 

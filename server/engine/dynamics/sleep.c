@@ -29,17 +29,6 @@ struct sleep_islands {
 	uint32_t *last;	  /* by root: the body last added to the ring */
 };
 
-static void join_islands(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	VALIDATE(parent[a] <= a && parent[b] <= b);
-	a = union_find_root(parent, a);
-	b = union_find_root(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
-}
-
 static bool is_moving_animated(const struct dynamics *self, uint32_t body)
 {
 	return self->tables->body.status[body] == BODY_ANIMATED && bitset_get(&self->awake, body);
@@ -105,7 +94,7 @@ static void link_touching(struct dynamics *self, struct sleep_islands *islands)
 		if (belt_concerns(self, a, b) && row_on_belt(self, row))
 			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
 		if (is_awake_dynamic(self, a) && is_awake_dynamic(self, b)) {
-			join_islands(islands->parent, a, b);
+			(void)union_find_join(islands->parent, a, b);
 			continue;
 		}
 		if (is_moving_animated(self, a) || is_moving_animated(self, b)) {
@@ -154,7 +143,7 @@ static void link_joined(struct dynamics *self, struct sleep_islands *islands)
 			reset_sleep_time(tables, b);
 		}
 		if (awake_a && awake_b && is_awake_dynamic(self, a) && is_awake_dynamic(self, b))
-			join_islands(islands->parent, a, b);
+			(void)union_find_join(islands->parent, a, b);
 	}
 }
 
@@ -190,7 +179,7 @@ static void link_geared(struct dynamics *self, struct sleep_islands *islands)
 			if (moves)
 				reset_sleep_time(tables, a);
 			if (a != DYNAMICS_NONE && b != DYNAMICS_NONE)
-				join_islands(islands->parent, a, b);
+				(void)union_find_join(islands->parent, a, b);
 		}
 }
 
@@ -205,7 +194,7 @@ static void link_carried(struct dynamics *self, struct sleep_islands *islands)
 		for (uint32_t k = 0; k < CARRIER_POINTS; k++) {
 			uint32_t point = carrier_point(self->tables, row, k);
 			if (point != DYNAMICS_NONE && is_awake_dynamic(self, point))
-				join_islands(islands->parent, body, point);
+				(void)union_find_join(islands->parent, body, point);
 		}
 	}
 }

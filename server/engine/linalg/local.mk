@@ -21,8 +21,6 @@ libengine_a_SOURCES += \
 	server/engine/linalg/order_dissect.c \
 	server/engine/linalg/lu.h \
 	server/engine/linalg/lu.c \
-	server/engine/linalg/ldl.h \
-	server/engine/linalg/ldl.c \
 	server/engine/linalg/eigen3.h \
 	server/engine/linalg/eigen.c \
 	server/engine/linalg/eigen.h \

@@ -88,22 +88,6 @@ void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivo
 	}
 }
 
-void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots,
-			 double *b)
-{
-	ASSERT(stride >= n);
-	VALIDATE(exchanges_are_below(pivots, n));
-	for (uint32_t i = 0; i < n; i++) {
-		const double *row = a + (size_t)i * stride;
-		b[i] /= row[i];
-		dense_mul_add(b + i + 1, row + i + 1, -b[i], n - i - 1);
-	}
-	for (uint32_t i = n; i-- > 0;)
-		dense_mul_add(b, a + (size_t)i * stride, -b[i], i);
-	for (uint32_t k = n; k-- > 0;)
-		swap_rows(b + k, b + pivots[k], pivots[k] != k);
-}
-
 /* The largest entry of the block from (k, k) into *row and *column, the first among equals by rows. */
 static double find_largest_entry(const double *a, uint32_t n, uint32_t stride, uint32_t k,
 				 uint32_t *row, uint32_t *column)

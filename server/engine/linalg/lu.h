@@ -11,9 +11,6 @@
 MUST_CHECK bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots);
 /* b := A⁻¹ b. */
 void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots, double *b);
-/* b := A⁻ᵀ b. */
-void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots,
-			 double *b);
 
 /* A x = b by elimination with complete pivoting, which stops when the rest of A is below 2⁻⁴⁰ of its
  * largest entry. b becomes a solution with zeros for the unknowns without a pivot, if the system has a

@@ -1,6 +1,6 @@
-/* vector_lanes.h: a vector of floats or doubles, the same arithmetic on several sets of numbers at once,
- * and vectors in space and quaternions of them. It may be included several times, for several widths.
- * Before each inclusion these are defined:
+/* vector_lanes.h: a vector of floats or doubles, the same arithmetic on several sets of numbers at
+ * once; and vectors in space, quaternions and 3 × 3 matrices of them. It may be included several
+ * times, for several widths. Before each inclusion these are defined:
  *
  *   VECTOR          the name of the type, and the beginning of all others: NAME_all, NAME_select, …
  *   VECTOR_BYTES    its length
@@ -9,8 +9,8 @@
  *   VECTOR_EIGHT    if there are loads and stores: the structure in memory, with BLOCK_LANES elements `at`
  *   VECTOR_PLAIN    if it is one element: no vector, but the plain type
  *
- * Alone it defines nothing. Each operation is the IEEE one per lane, in the order of vec3.h and quat.h, so
- * that a lane has the bits of the plain computation. */
+ * Alone it defines nothing. Each operation is the IEEE one per lane, in the order of vec3.h, quat.h,
+ * mat3.h and sym3.h, so that a lane has the bits of the plain computation. */
 #ifdef VECTOR
 
 #include "server/base/base.h"
@@ -125,6 +125,12 @@ ALWAYS_INLINE struct NAME(3) NAME(3_scale)(struct NAME(3) a, VECTOR s)
 	return (struct NAME(3)){ a.x * s, a.y * s, a.z * s };
 }
 
+/* a + b s. */
+ALWAYS_INLINE struct NAME(3) NAME(3_mul_add)(struct NAME(3) a, struct NAME(3) b, VECTOR s)
+{
+	return (struct NAME(3)){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
+}
+
 ALWAYS_INLINE VECTOR NAME(3_dot)(struct NAME(3) a, struct NAME(3) b)
 {
 	return a.x * b.x + a.y * b.y + a.z * b.z;
@@ -175,6 +181,75 @@ ALWAYS_INLINE struct NAME(4) NAME(4_mul)(struct NAME(4) a, struct NAME(4) b)
 		a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
 		a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
 	};
+}
+
+/* Matrices by columns, and symmetric ones. */
+struct NAME(_mat3) {
+	struct NAME(3) x, y, z;
+};
+
+struct NAME(_sym3) {
+	VECTOR xx, yy, zz, xy, yz, zx;
+};
+
+/* As mat3_from_quat. */
+ALWAYS_INLINE struct NAME(_mat3) NAME(_mat3_from_quat)(struct NAME(4) q)
+{
+	VECTOR xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
+	VECTOR xy = q.x * q.y, yz = q.y * q.z, zx = q.z * q.x;
+	VECTOR wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+	VECTOR one = NAME(_all)(1), two = NAME(_all)(2);
+	return (struct NAME(_mat3)){
+		{ one - two * (yy + zz), two * (xy + wz), two * (zx - wy) },
+		{ two * (xy - wz), one - two * (zz + xx), two * (yz + wx) },
+		{ two * (zx + wy), two * (yz - wx), one - two * (xx + yy) },
+	};
+}
+
+/* As mat3_mul_vec. */
+ALWAYS_INLINE struct NAME(3) NAME(_mat3_mul_vec)(const struct NAME(_mat3) * m, struct NAME(3) v)
+{
+	return (struct NAME(3)){ m->x.x * v.x + m->y.x * v.y + m->z.x * v.z,
+				 m->x.y * v.x + m->y.y * v.y + m->z.y * v.z,
+				 m->x.z * v.x + m->y.z * v.y + m->z.z * v.z };
+}
+
+ALWAYS_INLINE struct NAME(_sym3) NAME(_sym3_add)(struct NAME(_sym3) a, struct NAME(_sym3) b)
+{
+	return (struct NAME(_sym3)){ a.xx + b.xx, a.yy + b.yy, a.zz + b.zz,
+				     a.xy + b.xy, a.yz + b.yz, a.zx + b.zx };
+}
+
+/* As sym3_apply. */
+ALWAYS_INLINE struct NAME(3) NAME(_sym3_apply)(const struct NAME(_sym3) * t, struct NAME(3) v)
+{
+	return (struct NAME(3)){ t->xx * v.x + t->xy * v.y + t->zx * v.z,
+				 t->xy * v.x + t->yy * v.y + t->yz * v.z,
+				 t->zx * v.x + t->yz * v.y + t->zz * v.z };
+}
+
+/* R T Rᵀ, as sym3_rotate. */
+ALWAYS_INLINE struct NAME(_sym3)
+	NAME(_sym3_rotate)(const struct NAME(_mat3) * r, struct NAME(_sym3) t)
+{
+	struct NAME(_mat3) rt = {
+		NAME(_mat3_mul_vec)(r, (struct NAME(3)){ t.xx, t.xy, t.zx }),
+		NAME(_mat3_mul_vec)(r, (struct NAME(3)){ t.xy, t.yy, t.yz }),
+		NAME(_mat3_mul_vec)(r, (struct NAME(3)){ t.zx, t.yz, t.zz }),
+	};
+	struct NAME(3) x = NAME(_mat3_mul_vec)(&rt, (struct NAME(3)){ r->x.x, r->y.x, r->z.x });
+	struct NAME(3) y = NAME(_mat3_mul_vec)(&rt, (struct NAME(3)){ r->x.y, r->y.y, r->z.y });
+	struct NAME(3) z = NAME(_mat3_mul_vec)(&rt, (struct NAME(3)){ r->x.z, r->y.z, r->z.z });
+	return (struct NAME(_sym3)){ x.x, y.y, z.z, x.y, y.z, z.x };
+}
+
+ALWAYS_INLINE struct NAME(_sym3)
+	NAME(_sym3_select)(NAME(_mask) mask, struct NAME(_sym3) yes, struct NAME(_sym3) no)
+{
+	return (struct NAME(
+		_sym3)){ NAME(_select)(mask, yes.xx, no.xx), NAME(_select)(mask, yes.yy, no.yy),
+			 NAME(_select)(mask, yes.zz, no.zz), NAME(_select)(mask, yes.xy, no.xy),
+			 NAME(_select)(mask, yes.yz, no.yz), NAME(_select)(mask, yes.zx, no.zx) };
 }
 
 #undef NAME

@@ -12,6 +12,8 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/base/union_find.h"
+
 #include <string.h>
 
 enum {
@@ -42,15 +44,8 @@ static uint32_t key_of(const struct soft_joints *joints, uint32_t jointed)
 	return group != SOFT_NO_PLACE ? group : joints->forest.group_count + jointed;
 }
 
-static uint32_t find_root(struct soft_gear *gears, uint32_t i)
-{
-	while (gears[i].above != i)
-		i = gears[i].above;
-	return i;
-}
-
-/* Gears that share a body or a group get one root. */
-static bool link_gears(struct soft_joints *joints, struct arena *scratch)
+/* Gears that share a body or a group get one root. `above`: by gear (base/union_find.h). */
+static bool link_gears(struct soft_joints *joints, struct arena *scratch, uint32_t *above)
 {
 	struct soft_gears *gears = &joints->gears;
 	uint32_t keys = joints->forest.group_count + joints->jointed_count;
@@ -60,17 +55,15 @@ static bool link_gears(struct soft_joints *joints, struct arena *scratch)
 	for (uint32_t k = 0; k < keys; k++)
 		first[k] = SOFT_NO_PLACE;
 	for (uint32_t i = 0; i < gears->count; i++) {
-		struct soft_gear *gear = &gears->items[i];
-		gear->above = i;
+		const struct soft_gear *gear = &gears->items[i];
+		above[i] = i;
 		for (uint32_t k = 0; k < 2 * GEAR_ENDS; k++) {
 			if (!body_of(joints, gear, k)->moves)
 				continue;
 			uint32_t *other = &first[key_of(joints, gear->bodies[k])];
 			if (*other == SOFT_NO_PLACE)
 				*other = i;
-			uint32_t a = find_root(gears->items, *other);
-			uint32_t b = find_root(gears->items, i);
-			gears->items[MAX_OF(a, b)].above = MIN_OF(a, b);
+			(void)union_find_join(above, *other, i);
 		}
 	}
 	return true;
@@ -108,17 +101,17 @@ static void list_groups(struct soft_joints *joints, struct soft_gear_set *set)
 }
 
 /* Lists gears by their roots, ascending by their first gears; false: no memory. */
-static bool order_gears(struct soft_gears *gears, struct arena *scratch)
+static bool order_gears(struct soft_gears *gears, struct arena *scratch, uint32_t *above)
 {
 	uint32_t *end = arena_push_zero(scratch, (gears->count + 1u) * sizeof *end), placed = 0;
 	if (end == NULL)
 		return false;
 	for (uint32_t i = 0; i < gears->count; i++)
-		end[find_root(gears->items, i) + 1]++;
+		end[union_find_root(above, i) + 1]++;
 	for (uint32_t i = 0; i < gears->count; i++)
 		end[i + 1] += end[i];
 	for (uint32_t i = 0; i < gears->count; i++)
-		gears->order[end[find_root(gears->items, i)]++] = i;
+		gears->order[end[union_find_root(above, i)]++] = i;
 	for (uint32_t root = 0; root < gears->count; root++)
 		while (placed < end[root]) {
 			uint32_t count = MIN_OF(end[root] - placed, (uint32_t)TOGETHER);
@@ -135,7 +128,9 @@ static bool order_gears(struct soft_gears *gears, struct arena *scratch)
 static bool make_sets(struct soft_joints *joints, struct arena *scratch)
 {
 	struct soft_gears *gears = &joints->gears;
-	if (!order_gears(gears, scratch))
+	uint32_t *above = ARENA_ARRAY(scratch, uint32_t, gears->count);
+	if (above == NULL || !link_gears(joints, scratch, above) ||
+	    !order_gears(gears, scratch, above))
 		return false;
 	for (uint32_t s = 0; s < gears->set_count; s++) {
 		struct soft_gear_set *set = &gears->sets[s];
@@ -164,8 +159,7 @@ enum status soft_gears_plan(struct soft_step *self)
 	    gears->sets == NULL || gears->response == NULL)
 		return STATUS_NO_MEMORY;
 	group_bodies(joints);
-	return link_gears(joints, scratch) && make_sets(joints, scratch) ? STATUS_OK
-									 : STATUS_NO_MEMORY;
+	return make_sets(joints, scratch) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

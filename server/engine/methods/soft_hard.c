@@ -151,8 +151,8 @@ static void group_islands(const struct soft_step *self, uint32_t *above, const u
 	for (uint32_t b = 0; b < self->block_count; b++)
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
 			if (is_pair(&self->blocks[b], lane))
-				union_find_join(above, self->blocks[b].body_a[lane],
-						self->blocks[b].body_b[lane]);
+				(void)union_find_join(above, self->blocks[b].body_a[lane],
+						      self->blocks[b].body_b[lane]);
 	for (uint32_t i = 1; i <= self->body_count && self->joints.jointed_of != NULL; i++)
 		if (self->joints.jointed_of[i - 1] != 0)
 			groups[union_find_root(above, i)].swept = true;

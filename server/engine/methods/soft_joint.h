@@ -166,8 +166,6 @@ static inline double soft_bundle_impulse(const struct soft_joint *joint, uint32_
 }
 
 struct soft_node {
-	uint32_t
-		above; /* union-find of groups: the next node towards the root, which has the least number */
 	uint32_t first, count; /* of its joints, in soft_forest.ends */
 	uint32_t degree;       /* number of its joints that are not in the order yet */
 };
@@ -210,6 +208,7 @@ struct soft_group {
 
 struct soft_forest {
 	struct soft_node *nodes; /* by jointed body; bodies that no impulse moves share node 0 */
+	uint32_t *above;	 /* by node: sets of connected ones (base/union_find.h) */
 	uint32_t *ends, *queue;
 	uint32_t *bodies; /* indices of jointed bodies, group by group */
 	uint32_t *order;  /* joints, group by group, in the order of elimination */
@@ -223,7 +222,6 @@ struct soft_forest {
 struct soft_gear {
 	struct gear data;		/* with the angles of the last sub-step */
 	uint32_t bodies[2 * GEAR_ENDS]; /* indices of soft_jointed */
-	uint32_t above;			/* union-find of sets */
 	struct spatial on[2 * GEAR_ENDS];
 	double bias, target;   /* m/s, rad/s */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */

@@ -14,29 +14,13 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/base/union_find.h"
+
 /* The node of a body: 0 if no impulse moves it. */
 static uint32_t node_of(const struct soft_joints *joints, uint32_t jointed)
 {
 	ASSERT(jointed < joints->jointed_count);
 	return joints->jointed[jointed].moves ? jointed : 0;
-}
-
-static uint32_t find_root(struct soft_node *nodes, uint32_t i)
-{
-	while (nodes[i].above != i) {
-		nodes[i].above = nodes[nodes[i].above].above;
-		i = nodes[i].above;
-	}
-	return i;
-}
-
-/* Joins the sets of a and b, whose root is the lesser one; false if they were one set already. */
-static bool merge_sets(struct soft_node *nodes, uint32_t a, uint32_t b)
-{
-	uint32_t root_a = find_root(nodes, a), root_b = find_root(nodes, b);
-	VALIDATE(nodes[root_a].above == root_a && nodes[root_b].above == root_b);
-	nodes[MAX_OF(root_a, root_b)].above = MIN_OF(root_a, root_b);
-	return root_a != root_b;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -48,13 +32,15 @@ static bool allocate_forest(struct soft_step *self)
 	struct arena *scratch = &self->dynamics->scratch;
 	uint64_t bodies = joints->jointed_count, count = joints->list.count;
 	forest->nodes = ARENA_ARRAY(scratch, struct soft_node, bodies);
+	forest->above = ARENA_ARRAY(scratch, uint32_t, bodies);
 	forest->ends = ARENA_ARRAY(scratch, uint32_t, 2 * count);
 	forest->order = ARENA_ARRAY(scratch, uint32_t, count);
 	forest->queue = ARENA_ARRAY(scratch, uint32_t, bodies);
 	forest->bodies = ARENA_ARRAY(scratch, uint32_t, bodies);
 	forest->groups = ARENA_ARRAY(scratch, struct soft_group, count);
-	return forest->nodes != NULL && forest->ends != NULL && forest->order != NULL &&
-	       forest->queue != NULL && forest->bodies != NULL && forest->groups != NULL;
+	return forest->nodes != NULL && forest->above != NULL && forest->ends != NULL &&
+	       forest->order != NULL && forest->queue != NULL && forest->bodies != NULL &&
+	       forest->groups != NULL;
 }
 
 /* Whether the joint has a row besides springs, which are always solved one by one. */
@@ -70,8 +56,11 @@ static bool has_rigid_rows(const struct soft_joint *joint)
 static void link_joints(struct soft_joints *joints)
 {
 	struct soft_node *nodes = joints->forest.nodes;
-	for (uint32_t i = 0; i < joints->jointed_count; i++)
-		nodes[i] = (struct soft_node){ .above = i };
+	uint32_t *above = joints->forest.above;
+	for (uint32_t i = 0; i < joints->jointed_count; i++) {
+		nodes[i] = (struct soft_node){ 0 };
+		above[i] = i;
+	}
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
@@ -81,7 +70,7 @@ static void link_joints(struct soft_joints *joints)
 		nodes[a].count += a != 0;
 		nodes[b].count += b != 0;
 		if (a != 0 && b != 0)
-			(void)merge_sets(nodes, a, b);
+			(void)union_find_join(above, a, b);
 	}
 	uint32_t first = 0;
 	for (uint32_t i = 1; i < joints->jointed_count; i++) {
@@ -110,7 +99,7 @@ static void gather_groups(struct soft_joints *joints)
 	for (uint32_t i = 1; i < joints->jointed_count; i++) {
 		if (forest->nodes[i].count == 0)
 			continue;
-		uint32_t root = find_root(forest->nodes, i);
+		uint32_t root = union_find_root(forest->above, i);
 		if (root == i) {
 			number[i] = forest->group_count++;
 			forest->groups[number[i]] = (struct soft_group){ 0 };
@@ -125,7 +114,7 @@ static void gather_groups(struct soft_joints *joints)
 	}
 	for (uint32_t i = 1; i < joints->jointed_count; i++)
 		if (forest->nodes[i].count > 0) {
-			uint32_t root = find_root(forest->nodes, i);
+			uint32_t root = union_find_root(forest->above, i);
 			forest->bodies[forest->groups[number[root]].body_last++] = i;
 		}
 }
@@ -199,14 +188,14 @@ static void cut_loops(struct soft_joints *joints, struct soft_group *group)
 	struct soft_node *nodes = forest->nodes;
 	uint32_t *core = &forest->order[group->core_first];
 	uint32_t count = group->last - group->core_first;
-	nodes[0].above = 0;
+	forest->above[0] = 0;
 	for (uint32_t i = group->body_first; i < group->body_last; i++)
-		nodes[forest->bodies[i]].above = forest->bodies[i];
+		forest->above[forest->bodies[i]] = forest->bodies[i];
 	for (uint32_t k = 0; k < count; k++) {
 		struct soft_joint *joint = &joints->items[core[k]];
 		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
 		joint->placed = false;
-		joint->loose = !merge_sets(nodes, a, b);
+		joint->loose = !union_find_join(forest->above, a, b);
 		if (!joint->loose)
 			continue;
 		nodes[a].degree -= a != 0;

@@ -148,11 +148,6 @@ ALWAYS_INLINE lanes lanes_sqrt(lanes a)
 #endif
 }
 
-ALWAYS_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
-{
-	return (struct lanes3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
-}
-
 ALWAYS_INLINE struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x - b.x * s, a.y - b.y * s, a.z - b.z * s };

@@ -22,12 +22,6 @@
 struct tv_spatial {
 	struct tv3 linear, angular;
 };
-struct tv_sym3 {
-	tv xx, yy, zz, xy, yz, zx;
-};
-struct tv_mat3 {
-	struct tv3 x, y, z; /* columns */
-};
 struct tv_inertia {
 	struct tv_sym3 along, about;
 	struct tv_mat3 cross;
@@ -163,11 +157,6 @@ ALWAYS_INLINE tv tv_spatial_dot(struct tv_spatial a, struct tv_spatial b)
 	return tv3_dot(a.linear, b.linear) + tv3_dot(a.angular, b.angular);
 }
 
-ALWAYS_INLINE struct tv3 tv3_mul_add(struct tv3 a, struct tv3 b, tv s)
-{
-	return (struct tv3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
-}
-
 ALWAYS_INLINE struct tv_spatial tv_spatial_mul_add(struct tv_spatial a, struct tv_spatial b, tv s)
 {
 	return (struct tv_spatial){ tv3_mul_add(a.linear, b.linear, s),
@@ -198,40 +187,17 @@ ALWAYS_INLINE struct tv_spatial tv_spatial_zero(void)
 
 ALWAYS_INLINE struct tv_spatial tv_inertia_apply(const struct tv_inertia *a, struct tv_spatial m)
 {
-	const struct tv_sym3 *p = &a->along, *q = &a->about;
 	const struct tv_mat3 *c = &a->cross;
 	struct tv3 v = m.linear, w = m.angular;
-	return (struct tv_spatial){ { p->xx * v.x + p->xy * v.y + p->zx * v.z +
-					      (c->x.x * w.x + c->y.x * w.y + c->z.x * w.z),
-				      p->xy * v.x + p->yy * v.y + p->yz * v.z +
-					      (c->x.y * w.x + c->y.y * w.y + c->z.y * w.z),
-				      p->zx * v.x + p->yz * v.y + p->zz * v.z +
-					      (c->x.z * w.x + c->y.z * w.y + c->z.z * w.z) },
-				    { c->x.x * v.x + c->x.y * v.y + c->x.z * v.z +
-					      (q->xx * w.x + q->xy * w.y + q->zx * w.z),
-				      c->y.x * v.x + c->y.y * v.y + c->y.z * v.z +
-					      (q->xy * w.x + q->yy * w.y + q->yz * w.z),
-				      c->z.x * v.x + c->z.y * v.y + c->z.z * v.z +
-					      (q->zx * w.x + q->yz * w.y + q->zz * w.z) } };
+	struct tv3 moment = { tv3_dot(c->x, v), tv3_dot(c->y, v), tv3_dot(c->z, v) };
+	return (struct tv_spatial){ tv3_add(tv_sym3_apply(&a->along, v), tv_mat3_mul_vec(c, w)),
+				    tv3_add(moment, tv_sym3_apply(&a->about, w)) };
 }
 
 ALWAYS_INLINE struct tv_sym3 tv_sym3_take(struct tv_sym3 a, struct tv3 x, struct tv3 s)
 {
 	return (struct tv_sym3){ a.xx - x.x * s.x, a.yy - x.y * s.y, a.zz - x.z * s.z,
 				 a.xy - x.x * s.y, a.yz - x.y * s.z, a.zx - x.z * s.x };
-}
-
-ALWAYS_INLINE struct tv_sym3 tv_sym3_add(struct tv_sym3 a, struct tv_sym3 b)
-{
-	return (struct tv_sym3){ a.xx + b.xx, a.yy + b.yy, a.zz + b.zz,
-				 a.xy + b.xy, a.yz + b.yz, a.zx + b.zx };
-}
-
-ALWAYS_INLINE struct tv_sym3 tv_sym3_select(tv_mask mask, struct tv_sym3 a, struct tv_sym3 b)
-{
-	return (struct tv_sym3){ tv_select(mask, a.xx, b.xx), tv_select(mask, a.yy, b.yy),
-				 tv_select(mask, a.zz, b.zz), tv_select(mask, a.xy, b.xy),
-				 tv_select(mask, a.yz, b.yz), tv_select(mask, a.zx, b.zx) };
 }
 
 /* a − x xᵀ scale. */
@@ -265,39 +231,6 @@ ALWAYS_INLINE struct tv_inertia tv_inertia_select(tv_mask mask, const struct tv_
 				    { tv3_select(mask, a->cross.x, b->cross.x),
 				      tv3_select(mask, a->cross.y, b->cross.y),
 				      tv3_select(mask, a->cross.z, b->cross.z) } };
-}
-
-/* As mat3_from_quat. */
-ALWAYS_INLINE struct tv_mat3 tv_mat3_of(struct tv4 q)
-{
-	tv xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
-	tv xy = q.x * q.y, yz = q.y * q.z, zx = q.z * q.x;
-	tv wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
-	tv one = tv_all(1), two = tv_all(2);
-	return (struct tv_mat3){
-		{ one - two * (yy + zz), two * (xy + wz), two * (zx - wy) },
-		{ two * (xy - wz), one - two * (zz + xx), two * (yz + wx) },
-		{ two * (zx + wy), two * (yz - wx), one - two * (xx + yy) },
-	};
-}
-
-ALWAYS_INLINE struct tv3 tv_mat3_apply(const struct tv_mat3 *m, struct tv3 v)
-{
-	return (struct tv3){ m->x.x * v.x + m->y.x * v.y + m->z.x * v.z,
-			     m->x.y * v.x + m->y.y * v.y + m->z.y * v.z,
-			     m->x.z * v.x + m->y.z * v.y + m->z.z * v.z };
-}
-
-/* As sym3_rotate. */
-ALWAYS_INLINE struct tv_sym3 tv_sym3_rotate(const struct tv_mat3 *r, struct tv_sym3 t)
-{
-	struct tv_mat3 rt = { tv_mat3_apply(r, (struct tv3){ t.xx, t.xy, t.zx }),
-			      tv_mat3_apply(r, (struct tv3){ t.xy, t.yy, t.yz }),
-			      tv_mat3_apply(r, (struct tv3){ t.zx, t.yz, t.zz }) };
-	struct tv3 x = tv_mat3_apply(&rt, (struct tv3){ r->x.x, r->y.x, r->z.x });
-	struct tv3 y = tv_mat3_apply(&rt, (struct tv3){ r->x.y, r->y.y, r->z.y });
-	struct tv3 z = tv_mat3_apply(&rt, (struct tv3){ r->x.z, r->y.z, r->z.z });
-	return (struct tv_sym3){ x.x, y.y, z.z, x.y, y.z, z.x };
 }
 
 #endif

@@ -254,7 +254,7 @@ static void derive_group(const struct soft_trees *all, const struct link_group *
 		}
 		TV_SCATTER(&axes, struct tree_axis, s, 6, &s);
 	}
-	struct tv_mat3 r = tv_mat3_of(at.pose.rotation);
+	struct tv_mat3 r = tv_mat3_from_quat(at.pose.rotation);
 	struct tv_inertia own = inertia_at(body.mass, tv3_sub(at.pose.centre, tree[0]),
 					   tv_sym3_rotate(&r, body.about));
 	LINK_SCATTER(&links, own, 21, &own);

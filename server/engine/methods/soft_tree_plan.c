@@ -260,7 +260,7 @@ static void group_joints(struct tree_choice *c)
 		c->jointed[a] = c->jointed[b] = 1;
 		add_pull(c, j);
 		if (number_moves(c, a) && number_moves(c, b))
-			union_find_join(c->above, a, b);
+			(void)union_find_join(c->above, a, b);
 	}
 	for (uint32_t i = 1; i <= self->body_count; i++)
 		if (c->jointed[i] && number_moves(c, i)) {
@@ -340,7 +340,7 @@ static void unite_islands(const struct tree_choice *c)
 	const struct soft_step *self = c->self;
 	for (uint32_t i = 1; i <= self->body_count; i++)
 		if (c->jointed[i] && number_moves(c, i))
-			union_find_join(c->island, i, union_find_root(c->above, i));
+			(void)union_find_join(c->island, i, union_find_root(c->above, i));
 	for (uint32_t i = 0; i < self->step->contacts.count; i++) {
 		const struct contact_state *contact = &self->step->contacts.items[i];
 		uint32_t a = number_of(self, contact->body_a), b = number_of(self, contact->body_b);
@@ -349,7 +349,7 @@ static void unite_islands(const struct tree_choice *c)
 		bool tree_a = c->jointed[a] && is_tree(c, group_at(c, a));
 		bool tree_b = c->jointed[b] && is_tree(c, group_at(c, b));
 		if (tree_a || tree_b)
-			union_find_join(c->island, a, b);
+			(void)union_find_join(c->island, a, b);
 	}
 }
 

@@ -117,13 +117,14 @@ ALWAYS_INLINE void factor_lanes(const struct soft_joints *joints, struct wide_bl
 /* M⁻¹ of an impulse on a body without joints; m: its mass_inv, then inertia_inv: xx yy zz xy yz zx. */
 ALWAYS_INLINE void respond_free(const wide m[9], const wide on[6], wide out[6])
 {
-	const wide *t = &m[3];
+	struct wide_sym3 inertia_inv = { m[3], m[4], m[5], m[6], m[7], m[8] };
+	struct wide3 turning = wide_sym3_apply(&inertia_inv, (struct wide3){ on[3], on[4], on[5] });
 	LANES_UNROLL
 	for (uint32_t c = 0; c < 3; c++)
 		out[c] = m[c] * on[c];
-	out[3] = t[0] * on[3] + t[3] * on[4] + t[5] * on[5];
-	out[4] = t[3] * on[3] + t[1] * on[4] + t[4] * on[5];
-	out[5] = t[5] * on[3] + t[4] * on[4] + t[2] * on[5];
+	out[3] = turning.x;
+	out[4] = turning.y;
+	out[5] = turning.z;
 }
 
 /* W_p − Tᵀ D⁻¹ T, as reduce_response; x: T, which becomes L⁻¹ T. */

@@ -27,18 +27,6 @@ ALWAYS_INLINE void wide3_store(struct wide8 to[3], uint32_t first, struct wide3 
 	wide_store(&to[2], first, v.z);
 }
 
-/* As mat3_from_quat: its columns. */
-ALWAYS_INLINE void wide_axes(struct wide4 q, struct wide3 axes[3])
-{
-	wide xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
-	wide xy = q.x * q.y, yz = q.y * q.z, zx = q.z * q.x;
-	wide wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
-	wide one = wide_all(1), two = wide_all(2);
-	axes[0] = (struct wide3){ one - two * (yy + zz), two * (xy + wz), two * (zx - wy) };
-	axes[1] = (struct wide3){ two * (xy - wz), one - two * (zz + xx), two * (yz + wx) };
-	axes[2] = (struct wide3){ two * (zx + wy), two * (yz - wx), one - two * (xx + yy) };
-}
-
 ALWAYS_INLINE struct lanes_motion gather_motion_lanes(const struct body_motion *const *motions)
 {
 	enum { NUMBERS = 13 };
@@ -109,8 +97,8 @@ ALWAYS_INLINE wide ball_rows(const struct wide_measure *measure, struct wide_blo
 			       wide_load(&more->frame_a[1], first),
 			       wide_load(&more->frame_a[2], first),
 			       wide_load(&more->frame_a[3], first) };
-	struct wide3 axes[3];
-	wide_axes(wide4_mul(a->rotation, frame), axes);
+	struct wide_mat3 turn = wide_mat3_from_quat(wide4_mul(a->rotation, frame));
+	const struct wide3 axes[3] = { turn.x, turn.y, turn.z };
 	struct wide3 reach = wide3_add(wide3_sub(b->centre, a->centre), at->arm_b);
 	struct wide3 apart = wide3_sub(reach, at->arm_a);
 	struct wide3 speed = wide3_sub(wide3_add(b->velocity, wide3_cross(b->spin, at->arm_b)),

@@ -5,7 +5,6 @@
 #ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
 #define CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
 
-#include "server/base/inline.h"
 #include "server/engine/math/vec3.h"
 
 #ifndef PARTICLE_LANES
@@ -13,21 +12,14 @@
 #define PARTICLE_KERNELS particle_kernels_1
 #endif
 
-typedef double lanes __attribute__((vector_size(8 * PARTICLE_LANES)));
-typedef int64_t lanes_mask __attribute__((vector_size(8 * PARTICLE_LANES)));
-/* Lanes in memory, which is an array of doubles. */
-typedef double lanes_stored __attribute__((vector_size(8 * PARTICLE_LANES), aligned(8), may_alias));
+#define VECTOR lanes
+#define VECTOR_ELEMENT double
+#define VECTOR_BITS int64_t
+#define VECTOR_BYTES (8 * PARTICLE_LANES)
+#include "server/engine/math/vector_lanes.h"
+
 typedef int64_t lanes_stored_mask
 	__attribute__((vector_size(8 * PARTICLE_LANES), aligned(8), may_alias));
-
-struct lane_vec3 {
-	lanes x, y, z;
-};
-
-ALWAYS_INLINE lanes lanes_all(double s)
-{
-	return s - (lanes){ 0 }; /* a sum would turn −0 into 0 */
-}
 
 ALWAYS_INLINE lanes lanes_load(const double *from)
 {
@@ -113,17 +105,6 @@ ALWAYS_INLINE bool lanes_every(lanes_mask mask)
 	return lanes_bits(mask) == (1u << PARTICLE_LANES) - 1;
 }
 
-ALWAYS_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
-{
-	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
-}
-
-/* As scalar_max: b if they are equal or one is not a number. */
-ALWAYS_INLINE lanes lanes_max(lanes a, lanes b)
-{
-	return lanes_select(a > b, a, b);
-}
-
 ALWAYS_INLINE lanes lanes_sqrt(lanes a)
 {
 #if PARTICLE_LANES == 8 && defined(__x86_64__)
@@ -142,33 +123,6 @@ ALWAYS_INLINE lanes lanes_sqrt(lanes a)
 		a[i] = __builtin_sqrt(a[i]);
 	return a;
 #endif
-}
-
-ALWAYS_INLINE struct lane_vec3 lanes3_sub(struct lane_vec3 a, struct lane_vec3 b)
-{
-	return (struct lane_vec3){ a.x - b.x, a.y - b.y, a.z - b.z };
-}
-
-ALWAYS_INLINE struct lane_vec3 lanes3_scale(struct lane_vec3 a, lanes s)
-{
-	return (struct lane_vec3){ a.x * s, a.y * s, a.z * s };
-}
-
-ALWAYS_INLINE struct lane_vec3 lanes3_mul_add(struct lane_vec3 a, struct lane_vec3 b, lanes s)
-{
-	return (struct lane_vec3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
-}
-
-ALWAYS_INLINE lanes lanes3_dot(struct lane_vec3 a, struct lane_vec3 b)
-{
-	return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-ALWAYS_INLINE struct lane_vec3 lanes3_select(lanes_mask mask, struct lane_vec3 yes,
-					     struct lane_vec3 no)
-{
-	return (struct lane_vec3){ lanes_select(mask, yes.x, no.x), lanes_select(mask, yes.y, no.y),
-				   lanes_select(mask, yes.z, no.z) };
 }
 
 #endif

@@ -33,7 +33,7 @@ static void fly_nodes(const struct weave_nodes *nodes, uint32_t count, vec3 a, b
 
 /* An end of links side by side. */
 struct lane_end {
-	struct lane_vec3 x, v;
+	struct lanes3 x, v;
 	lanes mass_inv;
 };
 
@@ -42,10 +42,10 @@ ALWAYS_INLINE lanes read(const double *from, const uint32_t *slots, bool scatter
 	return scattered ? lanes_gather(from, slots) : lanes_load(from + slots[0]);
 }
 
-ALWAYS_INLINE struct lane_vec3 read3(double *const from[3], const uint32_t *slots, bool scattered)
+ALWAYS_INLINE struct lanes3 read3(double *const from[3], const uint32_t *slots, bool scattered)
 {
-	return (struct lane_vec3){ read(from[0], slots, scattered), read(from[1], slots, scattered),
-				   read(from[2], slots, scattered) };
+	return (struct lanes3){ read(from[0], slots, scattered), read(from[1], slots, scattered),
+				read(from[2], slots, scattered) };
 }
 
 /* Writes the lanes that are live. Those of slots that follow each other are all written, because
@@ -62,7 +62,7 @@ ALWAYS_INLINE void write_live(double *to, const uint32_t *slots, lanes all, lane
 		lanes_store(to + slots[0], lanes_select(live, all, lanes_load(to + slots[0])));
 }
 
-ALWAYS_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
+ALWAYS_INLINE void write3(double *const to[3], const uint32_t *slots, struct lanes3 all,
 			  lanes_mask live, bool scattered)
 {
 	write_live(to[0], slots, all.x, live, scattered);
@@ -81,7 +81,7 @@ ALWAYS_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const ui
 /* Velocities change with places, not by their differences, so that momentum is kept to the
  * rounding of velocities. */
 ALWAYS_INLINE void push_end(const struct weave_nodes *nodes, const uint32_t *slots,
-			    const struct lane_end *end, struct lane_vec3 along, lanes push,
+			    const struct lane_end *end, struct lanes3 along, lanes push,
 			    double rate, lanes_mask live, bool scattered)
 {
 	lanes way = end->mass_inv * push;
@@ -97,18 +97,18 @@ ALWAYS_INLINE void correct_some(const struct weave_nodes *nodes, const struct we
 	const uint32_t *at_a = links->a + place, *at_b = links->b + place;
 	struct lane_end a = read_end(nodes, at_a, scattered);
 	struct lane_end b = read_end(nodes, at_b, scattered);
-	struct lane_vec3 way = lanes3_sub(a.x, b.x);
+	struct lanes3 way = lanes3_sub(a.x, b.x);
 #define NUMBER(column) (uniform ? lanes_all((column)[first]) : lanes_load((column) + first))
 	lanes length = lanes_sqrt(lanes3_dot(way, way));
-	struct lane_vec3 n = lanes3_scale(way, lanes_all(1) / length);
+	struct lanes3 n = lanes3_scale(way, lanes_all(1) / length);
 	lanes error = length - NUMBER(links->rest), mass_inv = a.mass_inv + b.mass_inv;
 	lanes_mask live = (length > 0) & (mass_inv > 0) & (error > NUMBER(links->least));
 	if (count < PARTICLE_LANES)
 		live &= lanes_first(count);
 	if (damped) {
 		lanes gamma = NUMBER(links->gamma);
-		struct lane_vec3 moved_a = lanes3_sub(a.x, read3(nodes->before, at_a, scattered));
-		struct lane_vec3 moved_b = lanes3_sub(b.x, read3(nodes->before, at_b, scattered));
+		struct lanes3 moved_a = lanes3_sub(a.x, read3(nodes->before, at_a, scattered));
+		struct lanes3 moved_b = lanes3_sub(b.x, read3(nodes->before, at_b, scattered));
 		lanes more = gamma * lanes3_dot(n, lanes3_sub(moved_a, moved_b));
 		error = lanes_select(gamma > 0, error + more, error);
 		mass_inv = (1 + gamma) * mass_inv;
@@ -152,8 +152,8 @@ ALWAYS_INLINE double stretch_all(const struct weave_nodes *nodes, const struct w
 	double all = 0;
 	for (uint32_t i = 0; i < run->count; i += PARTICLE_LANES) {
 		uint32_t place = run->first + i;
-		struct lane_vec3 way = lanes3_sub(read3(nodes->x, links->a + place, scattered),
-						  read3(nodes->x, links->b + place, scattered));
+		struct lanes3 way = lanes3_sub(read3(nodes->x, links->a + place, scattered),
+					       read3(nodes->x, links->b + place, scattered));
 		lanes rest = lanes_load(links->rest + place);
 		lanes ratio = lanes_sqrt(lanes3_dot(way, way)) / rest - 1;
 		ratio = lanes_select(rest > 0, ratio, lanes_all(0));
@@ -187,7 +187,7 @@ enum { NEAR_MAX = 256 };
 /* A point that looks for others. By value: a list may be written anywhere, for all that a compiler
  * knows. */
 struct lane_search {
-	struct lane_vec3 at;
+	struct lanes3 at;
 	const double *x, *y, *z;
 	const uint64_t *line; /* NULL: ranges have no others */
 	double reach;
@@ -215,9 +215,9 @@ ALWAYS_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t f
 {
 	uint32_t found = 0;
 	for (uint32_t k = first; k < last; k += PARTICLE_LANES) {
-		const struct lane_vec3 d = { search.at.x - lanes_load(search.x + k),
-					     search.at.y - lanes_load(search.y + k),
-					     search.at.z - lanes_load(search.z + k) };
+		const struct lanes3 d = { search.at.x - lanes_load(search.x + k),
+					  search.at.y - lanes_load(search.y + k),
+					  search.at.z - lanes_load(search.z + k) };
 		lanes_mask near = lanes3_dot(d, d) <= search.reach;
 		if (search.line != NULL)
 			near &= *(const lanes_stored_mask *)(search.line + k) == (int64_t)line;
@@ -230,8 +230,8 @@ ALWAYS_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t f
 
 /* Neighbours side by side, as a point sees them. */
 struct lane_pairs {
-	struct lane_vec3 d; /* x1 − x2 */
-	lanes square;	    /* of the distance */
+	struct lanes3 d; /* x1 − x2 */
+	lanes square;	 /* of the distance */
 	const uint32_t *near;
 	uint32_t systems[PARTICLE_LANES];
 	const struct pair_law *laws;
@@ -260,11 +260,11 @@ ALWAYS_INLINE lanes repulsion_of(const struct pair_points *points, uint32_t plac
 		(stiffness > 0) & (pairs->square > 0) & (pairs->square < touching * touching);
 	if (lanes_bits(over) == 0)
 		return lanes_all(0);
-	const struct lane_vec3 v = { lanes_all(points->v[0][place]), lanes_all(points->v[1][place]),
-				     lanes_all(points->v[2][place]) };
-	const struct lane_vec3 v_b = { lanes_gather(points->v[0], pairs->near),
-				       lanes_gather(points->v[1], pairs->near),
-				       lanes_gather(points->v[2], pairs->near) };
+	const struct lanes3 v = { lanes_all(points->v[0][place]), lanes_all(points->v[1][place]),
+				  lanes_all(points->v[2][place]) };
+	const struct lanes3 v_b = { lanes_gather(points->v[0], pairs->near),
+				    lanes_gather(points->v[1], pairs->near),
+				    lanes_gather(points->v[2], pairs->near) };
 	lanes mass = lanes_all(points->mass[place]);
 	lanes mass_b = lanes_gather(points->mass, pairs->near);
 	lanes distance = lanes_sqrt(pairs->square);
@@ -318,7 +318,7 @@ ALWAYS_INLINE vec3 pull_some(const struct pair_points *points, uint32_t place, c
 	lanes factor = force_of(points, place, &pairs, single);
 	if (lanes_bits(factor != 0) == 0) /* the sum, which is never −0, would stay as it is */
 		return sum;
-	struct lane_vec3 force = lanes3_scale(pairs.d, factor);
+	struct lanes3 force = lanes3_scale(pairs.d, factor);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!(acts >> i & 1))
 			continue;

@@ -10,12 +10,7 @@ static void join_bodies(uint32_t *parent, uint32_t a, uint32_t b)
 {
 	if (a == ROW_NO_BODY || b == ROW_NO_BODY)
 		return;
-	a = union_find_root(parent, a);
-	b = union_find_root(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
+	(void)union_find_join(parent, a, b);
 }
 
 /* A body of a point; each has one that moves. */

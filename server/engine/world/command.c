@@ -27,12 +27,7 @@
 #define END(NAME)                                                                                  \
 	}                                                                                          \
 	;
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 
 static const struct command_info infos[] = {
 #define COMMAND(number, NAME, name_, needed_, result_, doc_)                                       \
@@ -43,38 +38,20 @@ static const struct command_info infos[] = {
 	  .needed = needed_,                                                                       \
 	  .field_count = (uint32_t)COUNT_OF(NAME##_fields),                                        \
 	  .fields = NAME##_fields },
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
 #define RESERVED(number, name_) { .op = number, .name = #name_, .doc = "", .reserved = true },
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 /* 1 + index in `infos`, by number of the command; 0: no such command. */
 enum {
 #define COMMAND(number, NAME, name, needed, result, doc) PLACE_##number,
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
 #define RESERVED(number, name) PLACE_##number,
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 static const uint8_t places[COMMAND_OPS_MAX] = {
 #define COMMAND(number, NAME, name, needed, result, doc) [number] = 1 + PLACE_##number,
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
 #define RESERVED(number, name) [number] = 1 + PLACE_##number,
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 const struct command_info *command_info(uint32_t op)
@@ -186,10 +163,6 @@ static const struct command default_commands[] = {
 	,
 #define RESERVED(number, name_) { .op = number },
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 void command_defaults(struct command *command, uint16_t op)
@@ -548,10 +521,7 @@ const char *command_word(enum word_list list, uint32_t number)
 		const char *word;
 	} words[] = {
 #define WORD(LIST, number, word) { WORDS_##LIST, number, #word },
-#define WORDED(COMMAND, field, LIST)
 #include "server/engine/world/words.def"
-#undef WORD
-#undef WORDED
 	};
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (words[i].list == list && words[i].number == number)

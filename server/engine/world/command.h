@@ -61,14 +61,7 @@ FIELD_TYPES(TYPE)
 /* enum command_op { COMMAND_SPAWN = 10, … } */
 enum command_op {
 #define COMMAND(number, NAME, name, needed, result, doc) COMMAND_##NAME = (number),
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 enum { COMMAND_OPS_MAX = 128 }; /* every number is below */
 
@@ -78,25 +71,13 @@ enum { COMMAND_OPS_MAX = 128 }; /* every number is below */
 #define END(NAME)                                                                                  \
 	}                                                                                          \
 	;
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 
 struct command {
 	uint16_t op; /* enum command_op */
 	union {
 #define COMMAND(number, NAME, name, needed, result, doc) struct command_##NAME name;
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 	};
 };
 

@@ -372,14 +372,7 @@ typedef void apply_function(const struct apply_context *context, const struct co
 
 static apply_function *const functions[COMMAND_OPS_MAX] = {
 #define COMMAND(number, NAME, name, needed, result, doc) [number] = apply_##name,
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 void plan_apply(const struct batch_plan *plan, struct world *world)

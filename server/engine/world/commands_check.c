@@ -677,14 +677,7 @@ typedef enum status check_function(struct check *check, struct command *command)
 /* Every command of the list has its check_<name>; a missing one does not link. */
 static check_function *const checks[COMMAND_OPS_MAX] = {
 #define COMMAND(number, NAME, name, needed, result, doc) [number] = check_##name,
-#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
-#define END(NAME)
-#define RESERVED(number, name)
 #include "server/engine/world/commands.def"
-#undef COMMAND
-#undef FIELD
-#undef END
-#undef RESERVED
 };
 
 static int compare_followers(const void *a, const void *b, void *context)

@@ -95,7 +95,7 @@ static bool can_move(const struct work *self, uint32_t row)
 static void unite(struct work *self, uint32_t a, uint32_t b)
 {
 	if (can_move(self, a) && can_move(self, b))
-		union_find_join(self->parents, a, b);
+		(void)union_find_join(self->parents, a, b);
 }
 
 static bool touches(const struct tables *tables, uint32_t row)

@@ -54,35 +54,11 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 #define END_TABLE(NAME, name)                                                                      \
 	}                                                                                          \
 	;
-#define UNHASHED COLUMN_UNHASHED
-#define UNCHARGED COLUMN_UNCHARGED
-#define KEY COLUMN_KEY
-#define ID COLUMN_ID
-#define BODY COLUMN_BODY
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
-#undef UNHASHED
-#undef UNCHARGED
-#undef KEY
-#undef ID
-#undef BODY
 
 #define TABLE(number, NAME, name, doc)                                                             \
 	_Static_assert(COUNT_OF(name##_columns) <= COLUMNS_MAX, "more than any table may have");
-#define COLUMN(table, number, TYPE, name, flags, doc)
-#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
-#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
-#define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
 
 const struct table_info table_infos[TABLE_COUNT] = {
 #define TABLE(number_, NAME, name_, doc_)                                                          \
@@ -92,25 +68,11 @@ const struct table_info table_infos[TABLE_COUNT] = {
 			   .offset = offsetof(struct tables, name_),                               \
 			   .column_count = (uint32_t)COUNT_OF(name_##_columns),                    \
 			   .columns = name_##_columns },
-#define COLUMN(table, number, TYPE, name, flags, doc)
-#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
-#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
-#define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
 };
 
 /* By table: bytes of a row that count against the limit, because each tick asks for them. */
 static const uint32_t row_charges[TABLE_COUNT] = {
-#define UNHASHED COLUMN_UNHASHED
-#define UNCHARGED COLUMN_UNCHARGED
-#define KEY COLUMN_KEY
-#define ID COLUMN_ID
-#define BODY COLUMN_BODY
 #define CHARGE(flags, bytes) +((flags)&COLUMN_UNCHARGED ? 0 : (uint32_t)(bytes))
 #define TABLE(number, NAME, name, doc) [TABLE_##NAME] = 0
 #define COLUMN(table, number, TYPE, name, flags, doc) CHARGE(flags, sizeof(column_c_##TYPE))
@@ -120,17 +82,7 @@ static const uint32_t row_charges[TABLE_COUNT] = {
 	CHARGE(flags, (length) * sizeof(column_c_##TYPE))
 #define END_TABLE(NAME, name) ,
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
 #undef CHARGE
-#undef UNHASHED
-#undef UNCHARGED
-#undef KEY
-#undef ID
-#undef BODY
 };
 
 /* The first members of every table's struct. */

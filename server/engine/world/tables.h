@@ -53,39 +53,16 @@ enum column_flag {
 	}                                                                                          \
 	;
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
 
 struct tables {
 #define TABLE(number, NAME, name, doc) struct name##_table name;
-#define COLUMN(table, number, TYPE, name, flags, doc)
-#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
-#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
-#define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
 	uint64_t bytes; /* memory held by the arrays */
 };
 
 enum table_index {
 #define TABLE(number, NAME, name, doc) TABLE_##NAME,
-#define COLUMN(table, number, TYPE, name, flags, doc)
-#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
-#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
-#define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
-#undef TABLE
-#undef COLUMN
-#undef COLUMN_OF
-#undef COLUMN_ARRAY
-#undef END_TABLE
 	TABLE_COUNT,
 };
 

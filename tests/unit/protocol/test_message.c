@@ -146,7 +146,6 @@ START_TEST(every_status_that_closes_has_a_goodbye_text)
 	static const int NUMBERS[] = {
 #define STATUS(number, NAME, name, text) number,
 #include "server/base/status.def"
-#undef STATUS
 	};
 	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
 		enum status status = (enum status)NUMBERS[i];

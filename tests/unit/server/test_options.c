@@ -219,7 +219,6 @@ START_TEST(help_names_every_option_of_its_command_and_no_other)
 #define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
 	ck_assert_ptr_nonnull(strstr(helps[OPTIONS_##command], "--" name));
 #include "server/options.def"
-#undef OPTION
 	ck_assert_ptr_null(strstr(run, "--listen"));
 	ck_assert_ptr_null(strstr(serve, "--ticks "));
 	ck_assert_int_eq(PARSE("--help", "--nonsense"), STATUS_OK);

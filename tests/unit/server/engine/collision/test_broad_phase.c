@@ -10,6 +10,7 @@
 #include "server/engine/collision/grid.h"
 #include "server/engine/collision/tree.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 
 enum { SLOTS = 300 };
 
@@ -43,15 +44,9 @@ static void world_release(struct world *world)
 	ARRAY_RELEASE(&world->pairs);
 }
 
-static vec3 random_point(struct rng *rng, double size)
-{
-	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
-	return vec3_make(x, y, rng_range(rng, -size, size));
-}
-
 static struct aabb random_box(struct rng *rng)
 {
-	vec3 centre = random_point(rng, 8);
+	vec3 centre = random_vector(rng, 8);
 	double big = rng_below(rng, 40) == 0 ? 20 : 1;
 	return aabb_of_centre(centre, vec3_all(rng_range(rng, 0.1, 1) * big));
 }
@@ -63,7 +58,7 @@ static struct aabb box_of_sizes(struct rng *rng)
 	for (uint32_t k = rng_below(rng, 21); k > 0; k--)
 		half *= 2;
 	vec3 flat = vec3_make(rng_range(rng, 0, 1), rng_range(rng, 0, 1), rng_range(rng, 0, 1));
-	return aabb_of_centre(random_point(rng, 30), vec3_scale(flat, half));
+	return aabb_of_centre(random_vector(rng, 30), vec3_scale(flat, half));
 }
 
 /* Boxes unbounded on all sides but one, or on all sides. */
@@ -84,7 +79,7 @@ static struct aabb box_for(struct world *world)
 	case MIX_SIZES:
 		return box_of_sizes(rng);
 	case MIX_ONE_CELL:
-		return aabb_of_centre(random_point(rng, 1e-3), vec3_all(rng_range(rng, 0, 1e-4)));
+		return aabb_of_centre(random_vector(rng, 1e-3), vec3_all(rng_range(rng, 0, 1e-4)));
 	case MIX_FAR: {
 		vec3 far = vec3_make(9.9e4, -9.9e4, rng_below(rng, 2) ? 7e4 : -7e4);
 		return aabb_make(vec3_add(box.min, far), vec3_add(box.max, far));
@@ -396,7 +391,7 @@ START_TEST(queries_at_once_find_what_each_finds_alone)
 			struct aabb box = q % 18 == 9  ? box_of_proxy(&world)
 					  : q % 9 == 0 ? box_for(&world)
 						       : queries.boxes.items[q - 1];
-			vec3 step = q % 4 == 3 ? vec3_zero() : random_point(&world.rng, 0.4);
+			vec3 step = q % 4 == 3 ? vec3_zero() : random_vector(&world.rng, 0.4);
 			box = aabb_make(vec3_add(box.min, step), vec3_add(box.max, step));
 			ck_assert_int_eq(box_queries_add(&queries, &box), STATUS_OK);
 		}
@@ -446,8 +441,10 @@ START_TEST(a_ray_that_shortens_finds_the_nearest)
 	for (int k = 0; k < 900; k++)
 		world_change(&world);
 	for (uint32_t k = 0; k < check_cases(200); k++) {
-		struct shorter shorter = { &world, random_point(&world.rng, 9), { 0, 0, 0 }, 1, 0 };
-		shorter.along = random_point(&world.rng, 20);
+		struct shorter shorter = {
+			&world, random_vector(&world.rng, 9), { 0, 0, 0 }, 1, 0
+		};
+		shorter.along = random_vector(&world.rng, 20);
 		double nearest = 1;
 		for (uint32_t i = 0; i < SLOTS; i++) {
 			double enter, leave;

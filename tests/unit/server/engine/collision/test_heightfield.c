@@ -10,6 +10,7 @@
 #include "server/engine/geometry/ray.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/closed_meshes.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 
 #include <stdlib.h>
@@ -73,9 +74,7 @@ static vec3 near_surface(double above)
 
 static pose random_pose(vec3 position)
 {
-	quat q = quat_make(rng_range(&rng, -1, 1), rng_range(&rng, -1, 1), rng_range(&rng, -1, 1),
-			   rng_range(&rng, -1, 1));
-	return pose_make(position, quat_normalize(q));
+	return pose_make(position, random_rotation(&rng));
 }
 
 START_TEST(triangles_neighbours_and_edges_are_those_of_a_mesh)

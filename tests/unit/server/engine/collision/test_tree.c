@@ -6,6 +6,7 @@
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 
 enum { ITEMS = 400 };
 
@@ -16,16 +17,10 @@ struct world {
 	uint32_t leaves[ITEMS]; /* TREE_NONE: absent */
 };
 
-static vec3 random_point(struct rng *rng, double size)
-{
-	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
-	return vec3_make(x, y, rng_range(rng, -size, size));
-}
-
 /* Boxes of all sizes; some flat, some points, some on a common grid so that faces touch exactly. */
 static struct aabb random_box(struct rng *rng)
 {
-	vec3 centre = random_point(rng, 10), half = vec3_abs(random_point(rng, 1));
+	vec3 centre = random_vector(rng, 10), half = vec3_abs(random_vector(rng, 1));
 	switch (rng_below(rng, 8)) {
 	case 0:
 		half.y = 0;
@@ -110,12 +105,12 @@ static void check_queries(struct world *world)
 	for (int k = 0; k < 20; k++)
 		check_box_query(world, random_box(rng));
 	for (int k = 0; k < 20; k++) {
-		vec3 along = random_point(rng, 20);
+		vec3 along = random_vector(rng, 20);
 		if (k % 4 == 0)
 			along.y = 0;
 		if (k % 5 == 0)
 			along.x = -0.0;
-		check_ray_query(world, random_point(rng, 12), along);
+		check_ray_query(world, random_vector(rng, 12), along);
 	}
 }
 
@@ -262,8 +257,8 @@ START_TEST(leaves_that_move_by_small_steps_keep_a_good_tree)
 	ck_assert_int_eq(tree_reserve(&tree, BODIES), STATUS_OK);
 	ck_assert_uint_eq(tree.capacity, 2 * BODIES - 1);
 	for (uint32_t i = 0; i < BODIES; i++) {
-		at[i] = random_point(&rng, 10);
-		speed[i] = _i == 0 ? random_point(&rng, 0.1) : vec3_make(0, -0.1, 0);
+		at[i] = random_vector(&rng, 10);
+		speed[i] = _i == 0 ? random_vector(&rng, 0.1) : vec3_make(0, -0.1, 0);
 		struct aabb box = aabb_of_centre(at[i], vec3_all(0.5));
 		leaves[i] = tree_insert(&tree, &box, i);
 	}

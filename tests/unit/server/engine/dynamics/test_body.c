@@ -3,6 +3,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
@@ -37,12 +38,6 @@ START_TEST(a_stored_speed_is_limited_and_its_direction_is_kept)
 END_TEST
 
 /* ---- fat boxes -------------------------------------------------------------------------------- */
-
-static vec3 random_vector(struct rng *rng, double most)
-{
-	double x = rng_range(rng, -most, most), y = rng_range(rng, -most, most);
-	return vec3_make(x, y, rng_range(rng, -most, most));
-}
 
 /* The fat box of a free body contains its shape at all times of the next tick. */
 START_TEST(a_fat_box_contains_its_piece_during_a_tick_of_motion)

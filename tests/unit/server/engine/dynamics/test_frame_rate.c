@@ -4,6 +4,7 @@
 #include "server/base/rng.h"
 #include "server/engine/dynamics/frame_rate.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 
 #define STEP 1e-6
 #define NEAR 1e-8 /* checklist: the difference is < 1e-8 for h = 1e-6 */
@@ -13,12 +14,6 @@ static struct rng rng;
 static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
-}
-
-static vec3 random_vector(void)
-{
-	double x = rng_range(&rng, -1, 1), y = rng_range(&rng, -1, 1);
-	return vec3_make(x, y, rng_range(&rng, -1, 1));
 }
 
 static vec3 turned(vec3 v, vec3 spin, double time)
@@ -39,7 +34,7 @@ static void near(vec3 a, vec3 b)
 START_TEST(a_body_fixed_vector_and_a_face_normal_turn_with_the_body)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 p = random_vector(), w = random_vector();
+		vec3 p = random_vector(&rng, 1), w = random_vector(&rng, 1);
 		near(frame_rate_fixed(w, p), slope(turned(p, w, -STEP), turned(p, w, STEP)));
 	}
 }
@@ -48,8 +43,9 @@ END_TEST
 START_TEST(the_rate_of_the_normal_of_two_points_equals_the_difference_quotient)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 p1 = vec3_add(random_vector(), vec3_make(3, 0, 0)), p2 = random_vector(),
-		     v1 = random_vector(), v2 = random_vector();
+		vec3 p1 = vec3_add(random_vector(&rng, 1), vec3_make(3, 0, 0)),
+		     p2 = random_vector(&rng, 1), v1 = random_vector(&rng, 1),
+		     v2 = random_vector(&rng, 1);
 		vec3 n[2];
 		for (uint32_t k = 0; k < 2; k++) {
 			double t = k == 0 ? -STEP : STEP;
@@ -67,8 +63,8 @@ END_TEST
 START_TEST(the_rate_of_the_normal_of_two_edges_equals_the_difference_quotient)
 {
 	for (uint32_t i = 0; i < 200; i++) {
-		vec3 e1 = random_vector(), e2 = random_vector(), w1 = random_vector(),
-		     w2 = random_vector(), n[2];
+		vec3 e1 = random_vector(&rng, 1), e2 = random_vector(&rng, 1),
+		     w1 = random_vector(&rng, 1), w2 = random_vector(&rng, 1), n[2];
 		if (vec3_length(vec3_cross(e1, e2)) < 0.3)
 			continue;
 		for (uint32_t k = 0; k < 2; k++) {
@@ -86,8 +82,8 @@ START_TEST(rates_of_tangents_equal_difference_quotients_on_every_branch)
 {
 	uint32_t branches[3] = { 0 };
 	for (uint32_t i = 0; i < 300; i++) {
-		vec3 n = vec3_normalize(random_vector()), w = random_vector(), t[2], k[2], t_rate,
-		     k_rate;
+		vec3 n = vec3_normalize(random_vector(&rng, 1)), w = random_vector(&rng, 1), t[2],
+		     k[2], t_rate, k_rate;
 		vec3 size = vec3_abs(n);
 		double least = vec3_min_component(size);
 		double middle = size.x + size.y + size.z - least - vec3_max_component(size);
@@ -107,8 +103,8 @@ END_TEST
 START_TEST(matrix_and_quaternion_turn_at_the_rate_of_the_spin)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 w = random_vector();
-		quat q = quat_from_rotation_vector(random_vector());
+		vec3 w = random_vector(&rng, 1);
+		quat q = quat_from_rotation_vector(random_vector(&rng, 1));
 		quat before = quat_integrate(q, w, -STEP), after = quat_integrate(q, w, STEP);
 		quat rate = quat_derivative(q, w);
 		ck_assert_double_le(fabs(rate.w - (after.w - before.w) / (2 * STEP)), NEAR);

@@ -4,6 +4,7 @@
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage.h"
 
@@ -456,15 +457,6 @@ static void run_collision(const struct collision *collision, bool swapped, vec3 
 		velocities[i] = stage.tables.body.velocity[rows[i]];
 	}
 	stage_release(&stage);
-}
-
-static vec3 random_vector(struct rng *rng, double most)
-{
-	vec3 v;
-	v.x = rng_range(rng, -most, most);
-	v.y = rng_range(rng, -most, most);
-	v.z = rng_range(rng, -most, most);
-	return v;
 }
 
 static struct stage_body random_body(struct rng *rng, vec3 position, vec3 velocity)

@@ -6,6 +6,7 @@
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/step.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
@@ -106,15 +107,6 @@ START_TEST(motions_equal_to_the_tables_give_the_same_contacts)
 END_TEST
 
 /* Components from −most to most. */
-static vec3 random_vector(struct rng *rng, double most)
-{
-	vec3 v;
-	v.x = rng_range(rng, -most, most);
-	v.y = rng_range(rng, -most, most);
-	v.z = rng_range(rng, -most, most);
-	return v;
-}
-
 /* Balls of three sizes in a heap, some static, thrown and turning. */
 static void add_balls(struct stage *stage, uint32_t count, uint64_t seed)
 {

@@ -3,24 +3,17 @@
 
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 
 static struct rng rng;
-
-static vec3 random_in_cube(void)
-{
-	vec3 p;
-	p.x = rng_range(&rng, -1, 1);
-	p.y = rng_range(&rng, -1, 1);
-	p.z = rng_range(&rng, -1, 1);
-	return p;
-}
 
 START_TEST(a01_the_nearest_point_of_a_line_is_perpendicular_to_it)
 {
 	double k;
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 1000; run++) {
-		vec3 p = random_in_cube(), a = random_in_cube(), b = random_in_cube();
+		vec3 p = random_vector(&rng, 1), a = random_vector(&rng, 1),
+		     b = random_vector(&rng, 1);
 		vec3 q = closest_point_line(p, a, b, &k);
 		ck_assert_double_eq_tol(vec3_dot(vec3_sub(p, q), vec3_sub(b, a)), 0, 1e-13);
 	}
@@ -40,7 +33,7 @@ START_TEST(a02_the_nearest_point_of_a_plane_lies_in_it_at_the_right_distance)
 	ck_assert(d == -9);
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 1000; run++) {
-		vec3 p = random_in_cube(), n = random_in_cube();
+		vec3 p = random_vector(&rng, 1), n = random_vector(&rng, 1);
 		double offset = rng_range(&rng, -1, 1);
 		q = closest_point_plane(p, n, offset, &d);
 		ck_assert_double_eq_tol(vec3_dot(q, n), offset, 1e-13);
@@ -97,8 +90,8 @@ START_TEST(a04_the_point_nearest_to_a_line_agrees_with_the_appendix)
 {
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 1000; run++) {
-		vec3 a = random_in_cube(), b = random_in_cube();
-		vec3 h1 = random_in_cube(), h2 = random_in_cube();
+		vec3 a = random_vector(&rng, 1), b = random_vector(&rng, 1);
+		vec3 h1 = random_vector(&rng, 1), h2 = random_vector(&rng, 1);
 		ck_assert_double_lt(vec3_distance(closest_segment_line(a, b, h1, h2),
 						  a04_as_printed(a, b, h1, h2)),
 				    1e-9);
@@ -116,20 +109,21 @@ START_TEST(the_nearest_pair_of_two_segments_is_the_nearest_of_all_samples)
 {
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 3000; run++) {
-		vec3 a0 = random_in_cube(), a1 = random_in_cube(), b0 = random_in_cube(), b1;
+		vec3 a0 = random_vector(&rng, 1), a1 = random_vector(&rng, 1),
+		     b0 = random_vector(&rng, 1), b1;
 		switch (run % 6) {
 		case 0: /* parallel */
 			b1 = vec3_mul_add(b0, vec3_sub(a1, a0), rng_range(&rng, -2, 2));
 			break;
 		case 1: /* nearly parallel */
 			b1 = vec3_add(vec3_mul_add(b0, vec3_sub(a1, a0), 1.5),
-				      vec3_scale(random_in_cube(), 1e-7));
+				      vec3_scale(random_vector(&rng, 1), 1e-7));
 			break;
 		case 2: /* a point */
 			b1 = b0;
 			break;
 		default:
-			b1 = random_in_cube();
+			b1 = random_vector(&rng, 1);
 		}
 		if (run % 30 == 2)
 			a1 = a0;
@@ -166,8 +160,9 @@ START_TEST(the_nearest_point_of_a_triangle_is_the_nearest_of_all_samples)
 	uint32_t features[TRIANGLE_FACE + 1] = { 0 };
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 3000; run++) {
-		vec3 a = random_in_cube(), b = random_in_cube(), c = random_in_cube();
-		vec3 p = vec3_scale(random_in_cube(), 2);
+		vec3 a = random_vector(&rng, 1), b = random_vector(&rng, 1),
+		     c = random_vector(&rng, 1);
+		vec3 p = vec3_scale(random_vector(&rng, 1), 2);
 		if (run % 10 == 0)
 			c = vec3_lerp(a, b, rng_range(&rng, -1, 2));
 		if (run % 100 == 0)

@@ -7,6 +7,7 @@
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/qhull_volume.h"
 
 #include <stdio.h>
@@ -24,28 +25,9 @@ static void seed(void)
 	rng = rng_seeded(check_seed());
 }
 
-static vec3 random_in_cube(void)
+static mat3 random_turn(void)
 {
-	vec3 p;
-	p.x = rng_range(&rng, -1, 1);
-	p.y = rng_range(&rng, -1, 1);
-	p.z = rng_range(&rng, -1, 1);
-	return p;
-}
-
-static vec3 random_on_sphere(void)
-{
-	for (;;) {
-		vec3 p = random_in_cube();
-		double length = vec3_length(p);
-		if (length > 0.1 && length < 1)
-			return vec3_scale(p, 1 / length);
-	}
-}
-
-static mat3 random_rotation(void)
-{
-	vec3 axis = random_on_sphere();
+	vec3 axis = random_direction(&rng);
 	return mat3_from_axis_angle(axis, rng_range(&rng, 0, 6));
 }
 
@@ -138,9 +120,9 @@ START_TEST(random_clouds_have_qhulls_volume)
 		double scale = run % 3 == 0 ? 0.01 : run % 3 == 1 ? 1 : 1e4;
 		uint32_t count =
 			(run % 3 == 0 ? 20 : 5) + rng_below(&rng, run % 10 == 0 ? 2000 : 100);
-		vec3 shift = vec3_scale(random_in_cube(), run % 2 ? scale * 3 : 0);
+		vec3 shift = vec3_scale(random_vector(&rng, 1), run % 2 ? scale * 3 : 0);
 		for (uint32_t i = 0; i < count; i++)
-			cloud[i] = vec3_mul_add(shift, random_in_cube(), scale);
+			cloud[i] = vec3_mul_add(shift, random_vector(&rng, 1), scale);
 		check_cloud(cloud, count, &worst);
 	}
 	print_worst("in a cube", &worst);
@@ -155,7 +137,7 @@ START_TEST(cospherical_clouds_have_qhulls_volume_and_keep_every_point)
 	for (uint32_t run = 0; run < 40; run++) {
 		uint32_t count = 4 + rng_below(&rng, 1000);
 		for (uint32_t i = 0; i < count; i++)
-			cloud[i] = random_on_sphere();
+			cloud[i] = random_direction(&rng);
 		check_cloud(cloud, count, &worst);
 	}
 	print_worst("on a sphere", &worst);
@@ -176,7 +158,7 @@ static uint32_t box_cloud(vec3 half, uint32_t extra, mat3 r, bool rounded)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < extra; i++) {
-		vec3 p = vec3_hadamard(random_in_cube(), half);
+		vec3 p = vec3_hadamard(random_vector(&rng, 1), half);
 		uint32_t axis = rng_below(&rng, 3);
 		vec3_set(&p, axis,
 			 rng_below(&rng, 2) ? vec3_get(half, axis) : -vec3_get(half, axis));
@@ -203,7 +185,7 @@ START_TEST(a_box_with_points_on_its_faces_has_six_quadrilaterals)
 	seed();
 	for (uint32_t run = 0; run < 60; run++) {
 		vec3 half = vec3_make(1, rng_range(&rng, 0.2, 1), rng_range(&rng, 0.05, 1));
-		mat3 r = run % 3 == 0 ? mat3_identity() : random_rotation();
+		mat3 r = run % 3 == 0 ? mat3_identity() : random_turn();
 		uint32_t count = box_cloud(half, rng_below(&rng, 1500), r, false);
 		struct hull *hull = expect_hull(cloud, count, NULL);
 		ck_assert_uint_eq(hull->vertex_count, 8);
@@ -221,7 +203,7 @@ START_TEST(a_box_rounded_to_floats_has_six_faces)
 {
 	seed();
 	for (uint32_t run = 0; run < 60; run++) {
-		uint32_t count = box_cloud(vec3_make(1, 0.6, 0.3), 500, random_rotation(), true);
+		uint32_t count = box_cloud(vec3_make(1, 0.6, 0.3), 500, random_turn(), true);
 		struct hull_build build;
 		struct hull *hull = expect_hull(cloud, count, &build);
 		ck_assert_uint_eq(hull->face_count, 6);
@@ -256,7 +238,7 @@ START_TEST(prisms_and_cylinders_have_flat_caps)
 	struct worst worst = { 0 };
 	seed();
 	for (uint32_t sides = 3; sides <= 400; sides = sides * 3 / 2 + 1) {
-		mat3 r = random_rotation();
+		mat3 r = random_turn();
 		for (uint32_t i = 0; i < 2 * sides; i++) {
 			double angle = TWO_PI * (i / 2) / sides;
 			cloud[i] = mat3_mul_vec(
@@ -278,10 +260,10 @@ START_TEST(slivers_above_the_least_thickness_have_valid_hulls)
 	seed();
 	for (uint32_t run = 0; run < 60; run++) {
 		uint32_t count = 8 + rng_below(&rng, 300);
-		mat3 r = random_rotation();
+		mat3 r = random_turn();
 		vec3 half = vec3_make(run % 2 ? 100 : 1, run % 3 ? 1 : 3e-4, 3e-4);
 		for (uint32_t i = 0; i < count; i++) {
-			vec3 p = vec3_hadamard(random_in_cube(), half);
+			vec3 p = vec3_hadamard(random_vector(&rng, 1), half);
 			if (i < 8)
 				p = vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
 					      i & 4 ? half.z : -half.z);
@@ -304,7 +286,7 @@ START_TEST(noise_around_the_tolerance_gives_a_valid_hull)
 		double bump = 1e-6 * (run % 20 + 1) / 4;
 		uint32_t count = box_cloud(vec3_make(1, 0.8, 0.6), 400, mat3_identity(), false);
 		for (uint32_t i = 0; i < count; i++)
-			cloud[i] = vec3_mul_add(cloud[i], random_in_cube(), bump);
+			cloud[i] = vec3_mul_add(cloud[i], random_vector(&rng, 1), bump);
 		struct hull_build build = { 0 };
 		struct hull *hull = expect_hull(cloud, count, &build);
 		const char *fault = "";
@@ -332,7 +314,7 @@ START_TEST(a_fine_dome_is_a_valid_hull)
 		uint32_t count = 0;
 		double r = 0.002 * (run + 1);
 		for (uint32_t i = 0; i < 2000; i++) {
-			vec3 p = random_in_cube();
+			vec3 p = random_vector(&rng, 1);
 			double x = p.x * r, z = p.z * r;
 			cloud[count++] = vec3_make(x, scalar_sqrt(1 - x * x - z * z), z);
 		}
@@ -359,7 +341,7 @@ START_TEST(the_cube_of_g07_has_volume_one)
 {
 	seed();
 	for (uint32_t i = 0; i < 108; i++)
-		cloud[i] = vec3_scale(vec3_add(random_in_cube(), vec3_all(1)), 0.5);
+		cloud[i] = vec3_scale(vec3_add(random_vector(&rng, 1), vec3_all(1)), 0.5);
 	for (uint32_t i = 0; i < 8; i++)
 		cloud[i] = vec3_make(i & 1, i >> 1 & 1, i >> 2);
 	struct hull *hull = expect_hull(cloud, 108, NULL);
@@ -378,7 +360,7 @@ START_TEST(the_order_of_the_cloud_changes_only_the_numbering)
 	seed();
 	uint32_t count = 300;
 	for (uint32_t i = 0; i < count; i++)
-		cloud[i] = i % 2 ? random_in_cube() : random_on_sphere();
+		cloud[i] = i % 2 ? random_vector(&rng, 1) : random_direction(&rng);
 	struct hull *first = expect_hull(cloud, count, NULL);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t k = rng_below(&rng, count);
@@ -418,7 +400,7 @@ START_TEST(degenerate_clouds_are_refused_with_the_reason)
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_make(5, -3, 2);
 	expect_refused(100, STATUS_DEGENERATE, "in one place");
-	vec3 a = random_in_cube(), u = random_on_sphere(), v = random_on_sphere();
+	vec3 a = random_vector(&rng, 1), u = random_direction(&rng), v = random_direction(&rng);
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_mul_add(a, u, rng_range(&rng, -5, 5));
 	expect_refused(100, STATUS_DEGENERATE, "on a line");
@@ -427,10 +409,10 @@ START_TEST(degenerate_clouds_are_refused_with_the_reason)
 					rng_range(&rng, -5, 5));
 	expect_refused(100, STATUS_DEGENERATE, "in a plane");
 	for (uint32_t i = 0; i < 100; i++)
-		cloud[i] = vec3_scale(random_in_cube(), 1e-300);
+		cloud[i] = vec3_scale(random_vector(&rng, 1), 1e-300);
 	expect_refused(100, STATUS_DEGENERATE, "in one place");
 	for (uint32_t i = 0; i < 5000; i++)
-		cloud[i] = random_on_sphere();
+		cloud[i] = random_direction(&rng);
 	expect_refused(5000, STATUS_TOO_LARGE, "5000 vertices");
 }
 END_TEST
@@ -462,16 +444,16 @@ START_TEST(large_clouds_take_less_than_quadratic_time)
 {
 	seed();
 	for (uint32_t i = 0; i < CLOUD_MAX; i++)
-		cloud[i] = random_in_cube();
+		cloud[i] = random_vector(&rng, 1);
 	time_cloud("in a cube", 10000, STATUS_OK);
 	time_cloud("in a cube", CLOUD_MAX, STATUS_OK);
 	for (uint32_t i = 0; i < CLOUD_MAX; i++)
-		cloud[i] = random_on_sphere();
+		cloud[i] = random_direction(&rng);
 	time_cloud("on a sphere", 10000, STATUS_TOO_LARGE);
 	time_cloud("on a sphere", CLOUD_MAX, STATUS_TOO_LARGE);
-	box_cloud(vec3_make(1, 0.9, 0.8), CLOUD_MAX - 8, random_rotation(), false);
+	box_cloud(vec3_make(1, 0.9, 0.8), CLOUD_MAX - 8, random_turn(), false);
 	time_cloud("on a turned box", CLOUD_MAX, STATUS_OK);
-	box_cloud(vec3_make(1, 0.9, 0.8), CLOUD_MAX - 8, random_rotation(), true);
+	box_cloud(vec3_make(1, 0.9, 0.8), CLOUD_MAX - 8, random_turn(), true);
 	time_cloud("on a turned box of floats", CLOUD_MAX, STATUS_OK);
 	/* A cone: every facet at the rim of the base is visible from its apex. */
 	for (uint32_t i = 0; i < CLOUD_MAX; i++) {
@@ -486,7 +468,7 @@ END_TEST
 START_TEST(every_failed_allocation_is_reported_without_a_leak)
 {
 	seed();
-	uint32_t count = box_cloud(vec3_make(1, 0.9, 0.8), 60, random_rotation(), true);
+	uint32_t count = box_cloud(vec3_make(1, 0.9, 0.8), 60, random_turn(), true);
 	int64_t before = heap_live();
 	for (uint64_t n = 1;; n++) {
 		struct hull *hull = NULL;

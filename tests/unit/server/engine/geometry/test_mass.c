@@ -5,20 +5,12 @@
 #include "server/base/rng.h"
 #include "server/engine/geometry/hull.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 
 #include <stdio.h>
 
 static struct rng rng;
-
-static vec3 random_in_cube(void)
-{
-	vec3 p;
-	p.x = rng_range(&rng, -1, 1);
-	p.y = rng_range(&rng, -1, 1);
-	p.z = rng_range(&rng, -1, 1);
-	return p;
-}
 
 static void expect_near_mat3(mat3 a, mat3 b, double tolerance)
 {
@@ -156,9 +148,9 @@ START_TEST(random_hulls_have_the_mass_of_their_tetrahedra)
 	for (uint32_t run = 0; run < 300; run++) {
 		vec3 points[200];
 		uint32_t count = 4 + rng_below(&rng, 196);
-		vec3 shift = vec3_scale(random_in_cube(), run % 2 ? 1e3 : 0);
+		vec3 shift = vec3_scale(random_vector(&rng, 1), run % 2 ? 1e3 : 0);
 		for (uint32_t i = 0; i < count; i++)
-			points[i] = vec3_add(shift, random_in_cube());
+			points[i] = vec3_add(shift, random_vector(&rng, 1));
 		struct shape *shape = make_hull(points, count);
 		struct mass_properties slow = mass_by_tetrahedra(shape->hull), *fast = &shape->mass;
 		/* A face has more than three corners only if the hull merged faces within its

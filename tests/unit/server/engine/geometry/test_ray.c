@@ -5,20 +5,12 @@
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/hull.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 
 #include <stdio.h>
 
 static struct rng rng;
-
-static vec3 random_in_cube(double size)
-{
-	vec3 p;
-	p.x = rng_range(&rng, -size, size);
-	p.y = rng_range(&rng, -size, size);
-	p.z = rng_range(&rng, -size, size);
-	return p;
-}
 
 /* ---- distance of a point to the solid, ≤ 0 inside; independent of ray.c ---------------------- */
 
@@ -59,7 +51,7 @@ static struct shape *random_shape(uint32_t kind)
 {
 	vec3 points[30];
 	for (uint32_t i = 0; i < 30; i++)
-		points[i] = random_in_cube(1);
+		points[i] = random_vector(&rng, 1);
 	vec3 house[5] = {
 		{ -1, -1, 0 }, { 1, -1, 0 }, { 1, 0.5, 0 }, { 0, 1.2, 0 }, { -1, 0.5, 0 }
 	};
@@ -88,7 +80,7 @@ START_TEST(a_hit_lies_on_the_surface_with_nothing_solid_before_it)
 			continue;
 		struct shape *shape = random_shape(kind);
 		for (uint32_t run = 0; run < 2000; run++) {
-			vec3 from = random_in_cube(2), along = random_in_cube(3);
+			vec3 from = random_vector(&rng, 2), along = random_vector(&rng, 3);
 			struct shape_hit hit = { .fraction = 7 };
 			bool found = ray_shape(shape, from, along, 1, &hit);
 			double end = found ? hit.fraction : 1;
@@ -150,7 +142,7 @@ START_TEST(g26_boxes_and_slabs_agree_for_every_class_of_direction)
 	vec3 half = vec3_make(1, 0.5, 0.7);
 	struct aabb box = aabb_of_centre(vec3_zero(), half);
 	for (uint32_t run = 0; run < 100000; run++) {
-		vec3 from = random_in_cube(2), along = random_in_cube(2);
+		vec3 from = random_vector(&rng, 2), along = random_vector(&rng, 2);
 		if (run % 10 == 0)
 			vec3_set(&along, rng_below(&rng, 3), 0);
 		struct shape_hit hit = { 0 };
@@ -212,7 +204,7 @@ START_TEST(a_mesh_ray_agrees_with_all_its_triangles)
 	uint32_t hits = 0;
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 3000; run++) {
-		vec3 from = random_in_cube(5), along = vec3_sub(random_in_cube(5), from);
+		vec3 from = random_vector(&rng, 5), along = vec3_sub(random_vector(&rng, 5), from);
 		from.y = run % 3 ? scalar_abs(from.y) : from.y;
 		struct shape_hit slow = { 0 }, fast = { 0 };
 		bool a = brute_force(shape->mesh, from, along, &slow);
@@ -278,7 +270,7 @@ START_TEST(a_limit_shorter_than_the_hit_misses)
 		struct shape *shape =
 			kind == SHAPE_MESH ? make_terrain(6, 0.5, 0.2, 1) : random_shape(kind);
 		for (uint32_t run = 0; run < 500; run++) {
-			vec3 from = random_in_cube(3), along = vec3_negate(from);
+			vec3 from = random_vector(&rng, 3), along = vec3_negate(from);
 			struct shape_hit hit, again;
 			if (!ray_shape(shape, from, along, 1, &hit) || hit.fraction == 0)
 				continue;

@@ -6,6 +6,7 @@
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/support.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 
 #include <stdlib.h>
@@ -331,10 +332,8 @@ END_TEST
 
 static pose random_pose(void)
 {
-	quat q = quat_make(rng_range(&rng, -1, 1), rng_range(&rng, -1, 1), rng_range(&rng, -1, 1),
-			   rng_range(&rng, -1, 1));
-	vec3 p = vec3_make(rng_range(&rng, -9, 9), rng_range(&rng, -9, 9), rng_range(&rng, -9, 9));
-	return pose_make(p, quat_normalize(q));
+	vec3 position = random_vector(&rng, 9);
+	return pose_make(position, random_rotation(&rng));
 }
 
 START_TEST(bounding_boxes_agree_with_the_supports)

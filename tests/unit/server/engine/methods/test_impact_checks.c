@@ -9,6 +9,7 @@
 #include "server/engine/math/trig.h"
 #include "server/engine/solvers/impulse.h"
 #include "tests/lib/joined.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/solids.h"
 #include "tests/lib/stage_scenes.h"
@@ -47,13 +48,6 @@ static double first_begin(const struct stage *stage)
 }
 
 /* ---- one collision as the book's block system: I4, I3b ------------------------------------------- */
-
-static vec3 random_vector(struct rng *rng, double size)
-{
-	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
-	double z = rng_range(rng, -size, size);
-	return vec3_make(x, y, z);
-}
 
 /* A ball of 1/2 m on the upper face of a box, whose friction axis is `axis`. */
 struct collision {

@@ -10,6 +10,7 @@
 #include "server/engine/linalg/lu.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/impact.h"
+#include "tests/lib/poses.h"
 
 enum { BODIES = 16, CONTACTS = 24, FLOOR = 0 };
 
@@ -270,14 +271,6 @@ static void random_body(uint32_t b)
 	}
 }
 
-static vec3 random_vec(double size)
-{
-	vec3 v;
-	for (uint32_t i = 0; i < 3; i++)
-		vec3_set(&v, i, rng_range(&rng, -size, size));
-	return v;
-}
-
 static void random_pair(double mu, double lever)
 {
 	problem.body_count = 3;
@@ -285,9 +278,9 @@ static void random_pair(double mu, double lever)
 	random_body(1);
 	random_body(2);
 	struct impact_contact *contact =
-		add_contact(1, 2, vec3_normalize(random_vec(1)), rng_double(&rng), mu);
-	contact->arm[0] = random_vec(lever);
-	contact->arm[1] = random_vec(lever);
+		add_contact(1, 2, vec3_normalize(random_vector(&rng, 1)), rng_double(&rng), mu);
+	contact->arm[0] = random_vector(&rng, lever);
+	contact->arm[1] = random_vector(&rng, lever);
 	if (impact_velocity(&problem, 0).x > 0) {
 		contact->normal = vec3_negate(contact->normal);
 		vec3_frame(contact->normal, &contact->tangent, &contact->binormal);
@@ -544,7 +537,7 @@ END_TEST
 START_TEST(three_particles_that_stick_in_a_ring_are_solved)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		add_body(1, 0, random_vec(1));
+		add_body(1, 0, random_vector(&rng, 1));
 	for (uint32_t i = 0; i < 3; i++) {
 		double angle = 2 * PI / 3 * i;
 		/* All move towards the middle, so all contacts approach. */
@@ -582,10 +575,10 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 			if (a == b)
 				continue;
 			struct impact_contact *contact =
-				add_contact(a, b, vec3_normalize(random_vec(1)), rng_double(&rng),
-					    rng_range(&rng, 0, 0.8));
-			contact->arm[0] = random_vec(0.7);
-			contact->arm[1] = random_vec(0.7);
+				add_contact(a, b, vec3_normalize(random_vector(&rng, 1)),
+					    rng_double(&rng), rng_range(&rng, 0, 0.8));
+			contact->arm[0] = random_vector(&rng, 0.7);
+			contact->arm[1] = random_vector(&rng, 0.7);
 		}
 		vec3 momentum = vec3_zero(), floor_part = vec3_zero();
 		for (uint32_t b = 1; b < problem.body_count; b++)

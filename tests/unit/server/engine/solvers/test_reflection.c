@@ -9,6 +9,7 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/impact.h"
+#include "tests/lib/poses.h"
 
 enum { BODIES = 40, CONTACTS = 80, FLOOR = 0 };
 
@@ -378,36 +379,29 @@ START_TEST(the_break_keeps_energy_and_symmetry_and_every_contact_separates)
 }
 END_TEST
 
-static vec3 random_vec(double size)
-{
-	vec3 v;
-	for (uint32_t i = 0; i < 3; i++)
-		vec3_set(&v, i, rng_range(&rng, -size, size));
-	return v;
-}
-
 static void random_scene(void)
 {
 	clear();
 	uint32_t moving = 1 + rng_below(&rng, 8), count = 1 + rng_below(&rng, 12);
 	for (uint32_t b = 0; b < moving; b++) {
 		mat3 root;
-		add_body(rng_range(&rng, 0.3, 3), 0, random_vec(1));
+		add_body(rng_range(&rng, 0.3, 3), 0, random_vector(&rng, 1));
 		for (uint32_t j = 0; j < 9; j++)
 			mat3_set(&root, j / 3, j % 3, rng_range(&rng, -0.5, 0.5) + (j % 4 == 0));
 		/* A body without inverse inertia does not turn. */
 		if (rng_below(&rng, 4) != 0) {
 			bodies[1 + b].inertia_inv = mat3_mul(root, mat3_transpose(root));
-			bodies[1 + b].spin = random_vec(1);
+			bodies[1 + b].spin = random_vector(&rng, 1);
 		}
 	}
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t a = 1 + rng_below(&rng, moving), b = rng_below(&rng, moving + 1);
 		if (a == b)
 			b = FLOOR;
-		struct impact_contact *contact = add_contact(a, b, vec3_normalize(random_vec(1)));
-		contact->arm[0] = random_vec(0.7);
-		contact->arm[1] = random_vec(0.7);
+		struct impact_contact *contact =
+			add_contact(a, b, vec3_normalize(random_vector(&rng, 1)));
+		contact->arm[0] = random_vector(&rng, 0.7);
+		contact->arm[1] = random_vector(&rng, 0.7);
 		/* Normals for which the present velocities separate all contacts, so a solution
 		 * exists. */
 		if (impact_velocity(&problem, problem.contact_count - 1).x < 0) {
@@ -416,8 +410,9 @@ static void random_scene(void)
 		}
 	}
 	for (uint32_t b = 1; b <= moving; b++) {
-		bodies[b].velocity = random_vec(1);
-		bodies[b].spin = bodies[b].inertia_inv.z.z > 0 ? random_vec(1) : vec3_zero();
+		bodies[b].velocity = random_vector(&rng, 1);
+		bodies[b].spin =
+			bodies[b].inertia_inv.z.z > 0 ? random_vector(&rng, 1) : vec3_zero();
 	}
 }
 

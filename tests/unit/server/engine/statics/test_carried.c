@@ -8,17 +8,6 @@
 
 static const struct stability_query PLAIN = { .sides = 8, .touch = 1e-2, .direction = { 1, 0, 0 } };
 
-static struct stability_view ask(const struct world *world, struct stability_query query)
-{
-	struct stability_view view;
-	struct reason why = { 0 };
-	enum status status = world_stability(world, &query, &view, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", why.field, why.text);
-	ck_assert_double_le(view.kkt, 1e-10);
-	ck_assert_double_le(view.gap, 1e-10);
-	return view;
-}
-
 static struct stability_motion motion_of(const struct stability_view *view, body_id body)
 {
 	for (uint32_t i = 0; i < view->bodies; i++)
@@ -49,7 +38,7 @@ START_TEST(towers_that_points_carry_have_the_answer_of_rigid_ones)
 	body_id bricks[2][FRAME_BRICKS_MAX], points[FRAME_BRICKS_MAX][FRAME_POINTS];
 	uint32_t count = frame_triangle(rigid, NULL, bricks[0]);
 	frame_triangle(framed, points, bricks[1]);
-	struct stability_view a = ask(rigid, PLAIN), b = ask(framed, PLAIN);
+	struct stability_view a = test_stability(rigid, PLAIN), b = test_stability(framed, PLAIN);
 	ck_assert_int_eq(a.verdict, STABILITY_FALLS);
 	ck_assert_int_eq(b.verdict, STABILITY_FALLS);
 	ck_assert_uint_eq(b.bodies, count * (1 + FRAME_POINTS));
@@ -100,7 +89,7 @@ START_TEST(loads_and_pushes_on_carried_bodies_have_the_margins_of_rigid_ones)
 	struct stability_query query = PLAIN;
 	query.margin = STABILITY_LOAD;
 	query.body = upper;
-	struct stability_view view = ask(world, query);
+	struct stability_view view = test_stability(world, query);
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	double load = 9.81 * 0.7 / 0.3, push = 2 * 9.81;
 	ck_assert_double_le(fabs(view.lower - load), 2e-6 * load);
@@ -108,7 +97,7 @@ START_TEST(loads_and_pushes_on_carried_bodies_have_the_margins_of_rigid_ones)
 	stability_view_release(&view);
 	query.margin = STABILITY_PUSH;
 	query.body = stopped;
-	view = ask(world, query);
+	view = test_stability(world, query);
 	ck_assert_double_le(fabs(view.lower - push), 2e-6 * push);
 	ck_assert_double_le(fabs(view.upper - push), 2e-6 * push);
 	stability_view_release(&view);
@@ -128,7 +117,7 @@ START_TEST(bodies_may_share_a_point)
 	const body_id two[2] = { points[6], own };
 	struct command carry = frame_carry_command(upper, two, 2);
 	test_do(world, &carry);
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	double floor = 0, right = 0;
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	for (uint32_t i = 0; i < view.points; i++) {
@@ -151,7 +140,7 @@ START_TEST(a_falling_framework_leaves_another_at_rest)
 	body_id points[2][FRAME_POINTS], bricks[2];
 	bricks[0] = frame_brick(world, vec3_make(0, 0.5, 0), points[0]);
 	bricks[1] = frame_brick(world, vec3_make(4, 2.5, 0), points[1]);
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	ck_assert_int_eq(view.verdict, STABILITY_FALLS);
 	for (uint32_t i = 0; i < 2; i++) {
 		vec3 expected = vec3_make(0, i == 0 ? 0 : -9.81, 0);
@@ -192,7 +181,7 @@ START_TEST(a_frame_of_bars_resists_a_push_by_its_diagonal)
 	struct stability_query query = PLAIN;
 	query.margin = STABILITY_PUSH;
 	query.body = points[2];
-	struct stability_view view = ask(world, query);
+	struct stability_view view = test_stability(world, query);
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	ck_assert_uint_eq(view.points, 0);
 	if (braced)
@@ -225,7 +214,7 @@ START_TEST(bars_have_the_forces_of_their_equilibrium)
 	frame_bar(world, points[0], points[2]);
 	frame_bar(world, points[1], points[2]);
 	frame_bar(world, points[2], points[3]);
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	ck_assert_uint_eq(view.joints, 5);
 	const double half = 1.5 * 9.81;
@@ -258,7 +247,7 @@ START_TEST(a_weld_bears_a_moment)
 	weld.joint_create.place = 1;
 	weld.joint_create.point_a = weld.joint_create.point_b = vec3_make(1.5, 5, 0);
 	joint_id id = test_do(world, &weld);
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	struct stability_joint joint = joint_of(&view, id);
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	expect_near(joint.force, vec3_make(0, 3 * 9.81, 0), 1e-9);

@@ -7,17 +7,6 @@
 
 enum { GRAVITY = 10 };
 
-static struct stability_view ask(const struct world *world, struct stability_query query)
-{
-	struct stability_view view;
-	struct reason why = { 0 };
-	enum status status = world_stability(world, &query, &view, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", why.field, why.text);
-	ck_assert_double_le(view.kkt, 1e-10);
-	ck_assert_double_le(view.gap, 1e-10);
-	return view;
-}
-
 static struct stability_motion motion_of(const struct stability_view *view, body_id body)
 {
 	for (uint32_t i = 0; i < view->bodies; i++)
@@ -92,7 +81,7 @@ START_TEST(balanced_levers_stand)
 {
 	const double mass[2] = { 2, 3 }, arm[2] = { 1.5, 0.5 };
 	struct levers self = open_levers(mass, arm, -2);
-	struct stability_view view = ask(self.world, plain());
+	struct stability_view view = test_stability(self.world, plain());
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	ck_assert_double_le(view.residual, 1e-11);
 	double force = -moment(&self, 1);
@@ -114,7 +103,7 @@ START_TEST(unbalanced_levers_begin_to_turn)
 	struct levers self = open_levers(mass, arm, ratio);
 	double turn = (moment(&self, 0) + ratio * moment(&self, 1)) /
 		      (self.inertia[0] + ratio * ratio * self.inertia[1]);
-	struct stability_view view = ask(self.world, plain());
+	struct stability_view view = test_stability(self.world, plain());
 	ck_assert_int_eq(view.verdict, STABILITY_FALLS);
 	for (uint32_t i = 0; i < 2; i++) {
 		double own = i == 0 ? turn : ratio * turn;
@@ -146,7 +135,7 @@ START_TEST(a_load_lifts_the_other_lever_off_its_stop)
 	query.body = self.bodies[1];
 	double left = moment(&self, 0) + ratio * moment(&self, 1);
 	double load = left / (ratio * arm[1]);
-	struct stability_view view = ask(self.world, query);
+	struct stability_view view = test_stability(self.world, query);
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	ck_assert_double_gt(load, 1);
 	ck_assert_double_eq_tol(view.lower, load, 2e-6 * load);
@@ -175,7 +164,7 @@ START_TEST(a_gear_to_what_is_fixed_holds)
 	fix.set_status.body = ends[1];
 	fix.set_status.status = BODY_STATIC;
 	test_do(world, &fix);
-	struct stability_view view = ask(world, plain());
+	struct stability_view view = test_stability(world, plain());
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	ck_assert_uint_eq(view.joints, 1);
 	ASSERT_VEC3(joint_of(&view, joints[0]).torque, vec3_make(0, 0, 2 * GRAVITY), 1e-9);
@@ -195,7 +184,7 @@ START_TEST(hinges_of_planar_worlds_turn)
 								.at = { 1, 0, 0 },
 								.smooth = true });
 	joint_id joint = joined_join(world, JOINT_REVOLUTE, 0, body, vec3_zero(), joined_about_z());
-	struct stability_view view = ask(world, plain());
+	struct stability_view view = test_stability(world, plain());
 	double turn = -GRAVITY / (1.0 / 6 + 1);
 	ck_assert_int_eq(view.verdict, STABILITY_FALLS);
 	ASSERT_VEC3(motion_of(&view, body).angular, vec3_make(0, 0, turn), 1e-10);
@@ -221,7 +210,7 @@ START_TEST(a_ring_of_gears_has_unique_joints)
 	joint_id joint = joined_join(self.world, JOINT_REVOLUTE, 0, third, hinge, joined_about_z());
 	set_gear(self.world, joint, 3, self.joints[1], 3, 1);
 	set_gear(self.world, self.joints[0], 3, joint, 3, _i == 0 ? 1 : 2);
-	struct stability_view view = ask(self.world, plain());
+	struct stability_view view = test_stability(self.world, plain());
 	ck_assert_int_eq(view.verdict, _i == 0 ? STABILITY_FALLS : STABILITY_STANDS);
 	ck_assert_uint_eq(view.known, FORCE_UNIQUE);
 	double turn = _i == 0 ? -GRAVITY / (7.0 / 6) : 0;
@@ -294,7 +283,7 @@ START_TEST(geared_mechanisms_begin_as_under_lcp)
 		struct rng again = rng;
 		struct world *coarse = open_mechanism(&rng, RATE, bodies);
 		struct world *fine = open_mechanism(&again, 2 * RATE, bodies);
-		struct stability_view view = ask(coarse, plain());
+		struct stability_view view = test_stability(coarse, plain());
 		ck_assert_int_eq(view.verdict, STABILITY_FALLS);
 		test_step(coarse, 1);
 		test_step(fine, 1);

@@ -11,23 +11,12 @@ static struct command colour_of(body_id body, uint32_t colour, uint8_t given)
 	return command;
 }
 
-static struct world *stack(const char *method, body_id ids[4])
-{
-	struct world *world = test_world(false, method);
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	ids[0] = test_do(world, &ground);
-	for (uint32_t i = 1; i < 4; i++)
-		ids[i] = test_spawn(world, TEST_BOX, vec3_make(0.1 * i, 1.1 * i, 0));
-	return world;
-}
-
 START_TEST(no_motion_and_no_hash_depends_on_a_colour)
 {
 	static const char *const methods[] = { "soft-step", "lcp", "impact" };
 	body_id ids[4];
-	struct world *plain = stack(methods[_i], ids), *coloured = stack(methods[_i], ids);
+	struct world *plain = test_stack(methods[_i], ids),
+		     *coloured = test_stack(methods[_i], ids);
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		struct command command = colour_of(ids[tick % 4], tick * 0x010203u, tick % 7 != 6);
 		test_do(coloured, &command);
@@ -46,7 +35,7 @@ END_TEST
 START_TEST(a_sleeping_body_is_coloured_and_sleeps_on)
 {
 	body_id ids[4];
-	struct world *world = stack("soft-step", ids);
+	struct world *world = test_stack("soft-step", ids);
 	test_step(world, 600);
 	ck_assert(test_body(world, ids[1]).asleep);
 	struct command command = colour_of(ids[1], 0xC87941, 1);
@@ -68,7 +57,7 @@ END_TEST
 START_TEST(unknown_bodies_and_numbers_beyond_white_are_refused)
 {
 	body_id ids[4];
-	struct world *world = stack("soft-step", ids);
+	struct world *world = test_stack("soft-step", ids);
 	struct command command = colour_of(99, 0, 1);
 	ck_assert_int_eq(test_try(world, &command), STATUS_UNKNOWN_BODY);
 	command = colour_of(ids[1], 0x1000000, 1);
@@ -83,7 +72,7 @@ END_TEST
 START_TEST(an_image_keeps_colours_and_a_reused_row_has_none)
 {
 	body_id ids[4];
-	struct world *world = stack("soft-step", ids), *copy;
+	struct world *world = test_stack("soft-step", ids), *copy;
 	for (uint32_t i = 1; i < 4; i++) {
 		struct command command = colour_of(ids[i], 0x111111 * i, 1);
 		test_do(world, &command);

@@ -5,6 +5,7 @@
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
 #include "tests/lib/channels.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -69,26 +70,9 @@ static system_id make_fluid(struct world *world, double spacing, struct command 
 	return fluid->particles_fluid.system;
 }
 
-static void fill(struct world *world, system_id system, double spacing, vec3 at, vec3 size)
-{
-	struct command command = test_command(COMMAND_PARTICLES_FILL);
-	command.particles_fill.system = system;
-	command.particles_fill.position = at;
-	command.particles_fill.size = size;
-	command.particles_fill.spacing = spacing;
-	test_do(world, &command);
-}
-
-static struct fluid_view figures(const struct world *world)
-{
-	struct fluid_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_fluids(world, views), 1);
-	return views[0];
-}
-
 static void expect_whole(const struct world *world, uint32_t count)
 {
-	struct fluid_view view = figures(world);
+	struct fluid_view view = test_fluid(world);
 	ck_assert_uint_eq(view.particles, count);
 	ck_assert_uint_eq(view.lost, 0);
 	ck_assert_uint_eq(view.bad, 0);
@@ -132,7 +116,7 @@ START_TEST(fluid_between_belts_has_a_linear_profile)
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	fluid.particles_fluid.viscosity = fluid.particles_fluid.wall_viscosity = 500;
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_zero(), vec3_make(1, 3, 0.5));
+	test_fill(world, system, spacing, vec3_zero(), vec3_make(1, 3, 0.5));
 	test_step(world, 36);
 	ck_assert_double_lt(profile_error(world, system, 0.8, couette), 0.04 * COUETTE_SPEED);
 	expect_whole(world, 6 * 18 * 3);
@@ -149,7 +133,7 @@ START_TEST(fluid_that_falls_in_a_pipe_has_the_profile_of_poiseuille)
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	fluid.particles_fluid.viscosity = fluid.particles_fluid.wall_viscosity = 500;
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_make(0, 0.15, 0), vec3_make(1, 3, 1));
+	test_fill(world, system, spacing, vec3_make(0, 0.15, 0), vec3_make(1, 3, 1));
 	test_step(world, 30);
 	double error = profile_error(world, system, 0.8, poiseuille);
 	ck_assert_double_lt(error, 0.07 * fabs(poiseuille(0, 0)));
@@ -185,7 +169,7 @@ START_TEST(a_free_fluid_keeps_its_angular_momentum)
 	fluid.particles_fluid.viscosity = ROWS[_i / 2].viscosity;
 	fluid.particles_fluid.surface_tension = ROWS[_i / 2].tension;
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_zero(), vec3_all(6 * spacing));
+	test_fill(world, system, spacing, vec3_zero(), vec3_all(6 * spacing));
 	struct particle_table *table = &world->tables.particle;
 	const vec3 turn = vec3_make(0.5, 1, -0.3);
 	for (uint32_t i = 0; i < table->count; i++) {
@@ -243,8 +227,8 @@ START_TEST(water_sloshes_with_its_period)
 	add_tank(world, length, 3 * spacing);
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_make(0, depth / 2, 0),
-	     vec3_make(length, depth, 3 * spacing));
+	test_fill(world, system, spacing, vec3_make(0, depth / 2, 0),
+		  vec3_make(length, depth, 3 * spacing));
 	set_gravity(world, vec3_make(1.5, -9.7, 0));
 	fluid.particles_fluid.viscosity = 30;
 	test_do(world, &fluid);
@@ -275,7 +259,7 @@ START_TEST(pressure_is_hydrostatic)
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	fluid.particles_fluid.viscosity = 20;
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_make(0, width / 2, 0), vec3_all(width));
+	test_fill(world, system, spacing, vec3_make(0, width / 2, 0), vec3_all(width));
 	double pressure = 0, expected = 0;
 	test_step(world, 60);
 	for (uint32_t tick = 0; tick < 30; tick++) {
@@ -312,8 +296,9 @@ START_TEST(a_ball_of_the_fluids_density_neither_sinks_nor_rises)
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	fluid.particles_fluid.viscosity = 20;
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_make(0, depth / 2, 0), vec3_make(width, depth, width));
-	uint32_t count = figures(world).particles;
+	test_fill(world, system, spacing, vec3_make(0, depth / 2, 0),
+		  vec3_make(width, depth, width));
+	uint32_t count = test_fluid(world).particles;
 	/* The gap that the fill leaves around the ball closes first. */
 	test_step(world, 40);
 	double y = test_body(world, ball).position.y;
@@ -339,8 +324,8 @@ START_TEST(a_splash_does_not_depend_on_the_phase_of_the_wall)
 		test_do(world, &spawn);
 		struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 		system_id system = make_fluid(world, spacing, &fluid);
-		fill(world, system, spacing, vec3_add(at, vec3_make(0, 1.1, 0)),
-		     vec3_make(0.5, 0.5, 0.5));
+		test_fill(world, system, spacing, vec3_add(at, vec3_make(0, 1.1, 0)),
+			  vec3_make(0.5, 0.5, 0.5));
 		test_step(world, 20);
 		middle = vec3_sub(mean_place(world, system), at);
 		ck_assert(i == 0 || fabs(middle.y - before) < 1e-3);
@@ -397,8 +382,8 @@ START_TEST(shapes_that_are_no_walls_or_coarse_ones_are_counted)
 		system_id system = make_fluid(world, SPACING[i], &fluid);
 		test_add_particle(world, system, vec3_make(0, 0.55, 0), vec3_zero());
 		test_step(world, 1);
-		ck_assert_uint_eq(figures(world).unsampled, i == 0);
-		ck_assert_uint_eq(figures(world).coarse, i == 1);
+		ck_assert_uint_eq(test_fluid(world).unsampled, i == 0);
+		ck_assert_uint_eq(test_fluid(world).coarse, i == 1);
 		/* It still stops the particle. */
 		test_step(world, 60);
 		world_particles(world, system, 0, particles, 1);
@@ -440,7 +425,7 @@ START_TEST(a_cube_under_surface_tension_becomes_a_ball)
 	fluid.particles_fluid.viscosity = 0.5;
 	fluid.particles_fluid.tolerance = 1e-5;
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_zero(), vec3_all(6 * spacing));
+	test_fill(world, system, spacing, vec3_zero(), vec3_all(6 * spacing));
 	struct particle_table *table = &world->tables.particle;
 	for (uint32_t i = 0; i < table->count; i++)
 		table->velocity[i] = vec3_make(0.1, -0.2, 0.3);
@@ -475,7 +460,7 @@ START_TEST(a_drop_on_a_wall_becomes_half_a_ball)
 	fluid.particles_fluid.viscosity = 0.5;
 	system_id system = make_fluid(world, spacing, &fluid);
 	const vec3 size = vec3_make(4 * spacing, 6 * spacing, 4 * spacing);
-	fill(world, system, spacing, vec3_make(0, 3 * spacing, 0), size);
+	test_fill(world, system, spacing, vec3_make(0, 3 * spacing, 0), size);
 	test_step(world, 90);
 	double height = mean_place(world, system).y;
 	ck_assert_double_eq_tol(height, 0.375 * radius, 0.1 * radius);
@@ -495,11 +480,12 @@ START_TEST(two_particles_come_together)
 	fluid.particles_fluid.solver = (uint8_t)_i;
 	system_id system = make_fluid(world, spacing, &fluid);
 	const vec3 one = vec3_all(spacing);
-	fill(world, system, spacing, vec3_zero(), one);
+	test_fill(world, system, spacing, vec3_zero(), one);
 	test_step(world, 3);
 	const struct particle_table *table = &world->tables.particle;
 	ck_assert_double_lt(vec3_length(table->velocity[0]), 1e-15);
-	fill(world, system, spacing, vec3_make(1.2 * spacing, 0.9 * spacing, 0.3 * spacing), one);
+	test_fill(world, system, spacing, vec3_make(1.2 * spacing, 0.9 * spacing, 0.3 * spacing),
+		  one);
 	double before = vec3_distance(table->position[0], table->position[1]);
 	test_step(world, 3);
 	ck_assert_double_lt(vec3_distance(table->position[0], table->position[1]), before);
@@ -525,12 +511,12 @@ START_TEST(every_width_of_lanes_gives_the_same_bits)
 		fluid.particles_fluid.surface_tension = 1;
 		fluid.particles_fluid.solver = _i == 0 ? FLUID_INCOMPRESSIBLE : FLUID_EXPLICIT;
 		system_id system = make_fluid(world, 0.1, &fluid);
-		fill(world, system, 0.1, vec3_make(-0.2, 0.5, 0), vec3_make(0.6, 0.9, 0.6));
+		test_fill(world, system, 0.1, vec3_make(-0.2, 0.5, 0), vec3_make(0.6, 0.9, 0.6));
 		fluid.particles_fluid.surface_tension = 0;
 		fluid.particles_fluid.viscosity = 10;
 		fluid.particles_fluid.rest_density = 2000;
 		system = make_fluid(world, 0.1, &fluid);
-		fill(world, system, 0.02, vec3_make(0.3, 0.5, 0), vec3_make(0.1, 0.16, 0.1));
+		test_fill(world, system, 0.02, vec3_make(0.3, 0.5, 0), vec3_make(0.1, 0.16, 0.1));
 		test_spawn(world, TEST_SPHERE, vec3_make(0, 1.8, 0));
 		test_step(world, _i == 0 ? 20 : 8);
 		uint64_t now = test_hash(world);
@@ -567,7 +553,7 @@ START_TEST(a_column_collapses_as_potential_flow)
 	add_plane(world, vec3_make(0, 0, depth / 2), 0, -QUARTER);
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	system_id system = make_fluid(world, spacing, &fluid);
-	fill(world, system, spacing, vec3_make(0.5, 1, 0), vec3_make(1, 2, depth));
+	test_fill(world, system, spacing, vec3_make(0.5, 1, 0), vec3_make(1, 2, depth));
 	double time = 0;
 	for (uint32_t k = 0; k < COUNT_OF(COLLAPSE); k++) {
 		while (time < COLLAPSE[k].time - 0.5 * unit / 60) {

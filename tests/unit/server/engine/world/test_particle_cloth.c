@@ -149,10 +149,7 @@ END_TEST
 START_TEST(a_jelly_cube_keeps_its_volume_at_60_ticks_a_second)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	system_id system = make_system(world, 0.1, 0.05, true);
 	struct command jelly = test_lattice(system, 5, 5, 5);
 	jelly.particles_lattice.position = vec3_make(0, 0.5, 0);
@@ -325,10 +322,7 @@ END_TEST
 static struct world *make_scene(void)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	for (uint32_t i = 0; i < 2; i++) {
 		system_id system = make_system(world, 0.05, 0.01, true);
 		struct command cloth = test_lattice(system, 10, 10, 1);

@@ -435,10 +435,7 @@ END_TEST
 static struct world *make_show(void)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	struct command create = test_system_command("shells");
 	create.particles_create.emitter = EMITTER_POINT;
 	create.particles_create.position = vec3_make(0, 0.5, 0);

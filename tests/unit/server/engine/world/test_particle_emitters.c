@@ -213,10 +213,7 @@ END_TEST
 START_TEST(a_sleeping_body_wakes_by_its_jet_and_a_static_one_stays)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	body_id plane = test_do(world, &ground);
+	body_id plane = test_ground(world);
 	body_id box = test_spawn(world, TEST_BOX, vec3_make(0, 0.5, 0));
 	test_step(world, 200);
 	ck_assert(test_body(world, box).asleep);

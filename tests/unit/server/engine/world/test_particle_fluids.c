@@ -61,23 +61,6 @@ static system_id make_fluid(struct world *world, double spacing, enum fluid_solv
 	return system;
 }
 
-static void fill(struct world *world, system_id system, double spacing, vec3 at, vec3 size)
-{
-	struct command command = test_command(COMMAND_PARTICLES_FILL);
-	command.particles_fill.system = system;
-	command.particles_fill.position = at;
-	command.particles_fill.size = size;
-	command.particles_fill.spacing = spacing;
-	test_do(world, &command);
-}
-
-static struct fluid_view figures(const struct world *world)
-{
-	struct fluid_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_fluids(world, views), 1);
-	return views[0];
-}
-
 static uint32_t read_particles(const struct world *world, system_id system)
 {
 	return world_particles(world, system, 0, particles, MOST);
@@ -104,7 +87,7 @@ static double fastest(const struct world *world, system_id system)
 /* Nothing was lost, stopped or left out. */
 static void expect_whole(const struct world *world, uint32_t count)
 {
-	struct fluid_view view = figures(world);
+	struct fluid_view view = test_fluid(world);
 	ck_assert_uint_eq(view.particles, count);
 	ck_assert_uint_eq(view.lost, 0);
 	ck_assert_uint_eq(view.bad, 0);
@@ -182,7 +165,7 @@ START_TEST(densities_are_those_of_all_pairs)
 	struct world *world = test_world(false, "soft-step");
 	test_no_gravity(world);
 	system_id system = make_fluid(world, spacing, FLUID_INCOMPRESSIBLE);
-	fill(world, system, spacing, vec3_make(0, 5, 0), vec3_make(0.7, 0.5, 0.6));
+	test_fill(world, system, spacing, vec3_make(0, 5, 0), vec3_make(0.7, 0.5, 0.6));
 	for (uint32_t i = 0; i < 40; i++)
 		test_add_particle(world, system,
 				  vec3_make(0.03 * i - 0.6, 5 + 0.3 * sin(i), 0.3 * cos(3.0 * i)),
@@ -203,7 +186,7 @@ START_TEST(densities_are_those_of_all_pairs)
 		}
 	}
 	test_step(world, 1);
-	ck_assert_uint_eq(figures(world).substeps, 1);
+	ck_assert_uint_eq(test_fluid(world).substeps, 1);
 	for (uint32_t i = 0; i < count; i++)
 		wrong += !(fabs(world->tables.particle.density[i] / expected[i] - 1) < 1e-12);
 	ck_assert_uint_eq(wrong, 0);
@@ -249,7 +232,7 @@ START_TEST(pressures_are_those_of_the_equation_of_state)
 						1e-6 * fabs(p) + 1e-6);
 		}
 		ck_assert_uint_gt(pressed, 0);
-		ck_assert_uint_eq(figures(world).substeps, 1);
+		ck_assert_uint_eq(test_fluid(world).substeps, 1);
 		world_destroy(world);
 	}
 }
@@ -278,7 +261,7 @@ START_TEST(sub_steps_follow_the_largest_component)
 					  vec3_scale(vec3_make(i % 3, i / 3 % 3, i / 9), spacing),
 					  v);
 		test_step(world, 1);
-		ck_assert_uint_eq(figures(world).substeps, ROWS[row].substeps);
+		ck_assert_uint_eq(test_fluid(world).substeps, ROWS[row].substeps);
 		read_particles(world, system);
 		for (uint32_t i = 0; i < 27; i++)
 			ck_assert_double_lt(vec3_distance(particles[i].velocity, v), 1e-12);
@@ -356,7 +339,7 @@ START_TEST(fluid_and_body_keep_their_momentum)
 		fluid.particles_fluid.wall_viscosity = 20;
 		fluid.particles_fluid.surface_tension = 5;
 		test_do(world, &fluid);
-		fill(world, system, spacing, vec3_make(0, 0, 0), vec3_make(0.75, 1, 1));
+		test_fill(world, system, spacing, vec3_make(0, 0, 0), vec3_make(0.75, 1, 1));
 		struct attachment item;
 		struct command spawn =
 			test_spawn_command(world, TEST_BOX, vec3_make(1.05, 0.2, 0.1), &item);
@@ -396,15 +379,16 @@ START_TEST(a_pool_keeps_its_height_and_comes_to_rest)
 	struct command fluid = fluid_command(system, spacing, FLUID_INCOMPRESSIBLE);
 	fluid.particles_fluid.viscosity = 5;
 	test_do(world, &fluid);
-	fill(world, system, spacing, vec3_make(0, height / 2, 0), vec3_make(width, height, width));
+	test_fill(world, system, spacing, vec3_make(0, height / 2, 0),
+		  vec3_make(width, height, width));
 	uint32_t count = read_particles(world, system);
 	ck_assert_uint_eq(count, 360);
 	test_step(world, 80);
 	ck_assert_double_eq_tol(2 * mean_height(world, system), height, 0.02 * height);
 	ck_assert_double_lt(fastest(world, system), 0.5);
-	ck_assert_double_lt(figures(world).residual, 1e-3);
+	ck_assert_double_lt(test_fluid(world).residual, 1e-3);
 	/* A perfect lattice is 4 % too dense at walls, so the first ticks may not. */
-	ck_assert_uint_le(figures(world).unconverged, 2);
+	ck_assert_uint_le(test_fluid(world).unconverged, 2);
 	expect_whole(world, count);
 	world_destroy(world);
 }
@@ -419,8 +403,8 @@ START_TEST(tanks_of_every_size_hold_their_water)
 			double spacing = width / 6;
 			struct world *world = make_tank(width);
 			system_id system = make_fluid(world, spacing, (enum fluid_solver)solver);
-			fill(world, system, spacing, vec3_make(0, width, 0),
-			     vec3_make(width / 2, width / 2, width));
+			test_fill(world, system, spacing, vec3_make(0, width, 0),
+				  vec3_make(width / 2, width / 2, width));
 			uint32_t count = read_particles(world, system);
 			test_step(world, 30);
 			double fall = sqrt(2 * 9.81 * 2 * width);
@@ -439,7 +423,7 @@ START_TEST(a_body_that_appears_in_water_pushes_it_out_without_an_explosion)
 	const double spacing = 0.2, width = 2;
 	struct world *world = make_tank(width);
 	system_id system = make_fluid(world, spacing, FLUID_INCOMPRESSIBLE);
-	fill(world, system, spacing, vec3_make(0, 0.8, 0), vec3_make(width, 1.6, width));
+	test_fill(world, system, spacing, vec3_make(0, 0.8, 0), vec3_make(width, 1.6, width));
 	uint32_t count = read_particles(world, system);
 	test_step(world, 20);
 	test_spawn(world, TEST_BOX, vec3_make(0, 0.9, 0));
@@ -449,14 +433,14 @@ START_TEST(a_body_that_appears_in_water_pushes_it_out_without_an_explosion)
 		most = fmax(most, fastest(world, system));
 	}
 	ck_assert_double_lt(most, 8);
-	ck_assert_uint_gt(figures(world).inside, 0);
+	ck_assert_uint_gt(test_fluid(world).inside, 0);
 	expect_whole(world, count);
 	/* And a fill leaves the places in bodies free. */
-	fill(world, system, spacing, vec3_make(0, 5, 0), vec3_all(1));
-	ck_assert_uint_eq(figures(world).blocked, 0);
+	test_fill(world, system, spacing, vec3_make(0, 5, 0), vec3_all(1));
+	ck_assert_uint_eq(test_fluid(world).blocked, 0);
 	test_spawn(world, TEST_BOX, vec3_make(0, 9, 0));
-	fill(world, system, spacing, vec3_make(0, 9, 0), vec3_all(1.4));
-	ck_assert_uint_gt(figures(world).blocked, 100);
+	test_fill(world, system, spacing, vec3_make(0, 9, 0), vec3_all(1.4));
+	ck_assert_uint_gt(test_fluid(world).blocked, 100);
 	world_destroy(world);
 }
 END_TEST
@@ -475,7 +459,7 @@ START_TEST(water_flows_around_every_kind_of_shape)
 		spawn.spawn.status = BODY_STATIC;
 		test_do(world, &spawn);
 		system_id system = make_fluid(world, spacing, FLUID_INCOMPRESSIBLE);
-		fill(world, system, spacing, vec3_make(0, 2, 0), vec3_make(1.2, 0.8, 1.2));
+		test_fill(world, system, spacing, vec3_make(0, 2, 0), vec3_make(1.2, 0.8, 1.2));
 		uint32_t count = read_particles(world, system);
 		test_step(world, 40);
 		expect_whole(world, count);
@@ -516,7 +500,7 @@ START_TEST(commands_that_make_no_sense_are_refused_and_change_nothing)
 	lattice.particles_lattice.system = dust;
 	ck_assert_int_eq(test_try(world, &lattice), STATUS_FLUID);
 	test_do(world, &full);
-	ck_assert_uint_eq(figures(world).particles, 64);
+	ck_assert_uint_eq(test_fluid(world).particles, 64);
 	uint64_t hash = test_hash(world);
 	ck_assert_int_eq(test_try(world, &full), STATUS_LIMIT);
 	ck_assert_uint_eq(test_hash(world), hash);
@@ -543,11 +527,11 @@ static struct world *make_scene(void)
 	const double spacing = 0.15;
 	struct world *world = make_tank(2.4);
 	system_id system = make_fluid(world, spacing, FLUID_INCOMPRESSIBLE);
-	fill(world, system, spacing, vec3_make(-0.6, 0.6, 0), vec3_make(1.2, 1.2, 2.4));
+	test_fill(world, system, spacing, vec3_make(-0.6, 0.6, 0), vec3_make(1.2, 1.2, 2.4));
 	test_spawn(world, TEST_BOX, vec3_make(0.3, 0.6, 0.2));
 	test_spawn(world, TEST_SPHERE, vec3_make(-0.5, 1.6, 0.5));
 	system_id other = make_fluid(world, 0.2, FLUID_EXPLICIT);
-	fill(world, other, 0.2, vec3_make(0.5, 2.4, 0), vec3_make(0.8, 0.6, 0.8));
+	test_fill(world, other, 0.2, vec3_make(0.5, 2.4, 0), vec3_make(0.8, 0.6, 0.8));
 	return world;
 }
 

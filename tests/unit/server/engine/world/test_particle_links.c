@@ -245,10 +245,7 @@ START_TEST(a_jelly_cube_keeps_its_volume_on_the_ground)
 	struct world_options options = test_options(false, "soft-step");
 	options.rate_num = 240;
 	struct world *world = test_world_of(&options);
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	system_id system = make_system(world, 0.1, 0.05);
 	struct command jelly = test_lattice(system, 5, 5, 5);
 	jelly.particles_lattice.position = vec3_make(0, 0.5, 0);

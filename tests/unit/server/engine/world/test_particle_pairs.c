@@ -6,6 +6,7 @@
 #include "server/engine/math/scalar.h"
 #include "tests/lib/linked.h"
 #include "tests/lib/near.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
 
@@ -140,15 +141,6 @@ START_TEST(the_cutoff_is_a_distance_and_not_a_cell)
 END_TEST
 
 /* ---- many ---------------------------------------------------------------------------------------- */
-
-static vec3 random_vector(struct rng *rng, double size)
-{
-	vec3 v;
-	v.x = rng_range(rng, -size, size);
-	v.y = rng_range(rng, -size, size);
-	v.z = rng_range(rng, -size, size);
-	return v;
-}
 
 /* A cloud of soft charged balls that attract each other, of two systems. */
 static struct world *cloud(system_id out[2], uint32_t each, enum interact collisions)
@@ -609,11 +601,8 @@ END_TEST
 START_TEST(a_particle_that_is_struck_still_meets_bodies)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
 	test_no_gravity(world);
-	struct command wall = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	wall.spawn.status = BODY_STATIC;
-	test_do(world, &wall);
+	test_ground(world);
 	system_id system = make_system(world, 0.1, 1, 1, 0);
 	struct command set = collide(system, INTERACT_INTERNAL);
 	test_do(world, &set);

@@ -93,9 +93,7 @@ static struct world *make_lying(double thickness)
 	struct world *world = test_world(false, "soft-step");
 	system_id system = make_system(world, thickness, 0.3);
 	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	struct command cloth = lattice(system, COLUMNS, ROWS, 0.1);
 	cloth.particles_lattice.rotation = quat_from_axis_angle(vec3_axis(0), -1.5707963267948966);
 	cloth.particles_lattice.position = vec3_make(0, 0.03, 0.1 * (ROWS - 1));

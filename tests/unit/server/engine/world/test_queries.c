@@ -4,6 +4,7 @@
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/worlds.h"
 
 #include <math.h>
@@ -11,15 +12,6 @@
 
 static const struct query_filter all = { UINT32_MAX, UINT32_MAX, 0 };
 static struct world *world;
-
-static vec3 random_vector(struct rng *rng, double size)
-{
-	vec3 v;
-	v.x = rng_range(rng, -size, size);
-	v.y = rng_range(rng, -size, size);
-	v.z = rng_range(rng, -size, size);
-	return v;
-}
 
 static void setup(void)
 {

@@ -8,16 +8,6 @@
 
 static const struct stability_query PLAIN = { .sides = 8, .direction = { 1, 0, 0 } };
 
-static struct stability_view ask(const struct world *world, struct stability_query query)
-{
-	struct stability_view view;
-	struct reason why = { 0 };
-	enum status status = world_stability(world, &query, &view, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", why.field, why.text);
-	ck_assert(view.kkt <= 1e-10);
-	return view;
-}
-
 static enum status refusal(const struct world *world, struct stability_query query,
 			   const char *field)
 {
@@ -58,7 +48,7 @@ START_TEST(a_stack_stands_until_its_overhang_is_too_large)
 	enum test_shape shape = planar ? TEST_POLYGON : TEST_BOX;
 	spawn(world, shape, vec3_make(0, 0.5, 0), 2, friction, true);
 	body_id top = spawn(world, shape, vec3_make(over, 1.5, 0), 3, friction, true);
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	bool stands = over < 0.5;
 	double pressed = 0, leaning = 0;
 	ck_assert_int_eq(view.verdict, stands ? STABILITY_STANDS : STABILITY_FALLS);
@@ -95,7 +85,7 @@ START_TEST(a_cube_tips_at_one_and_slides_at_its_friction)
 			     friction, true);
 	struct stability_query query = PLAIN;
 	query.margin = STABILITY_TILT;
-	struct stability_view view = ask(world, query);
+	struct stability_view view = test_stability(world, query);
 	ck_assert_msg(fabs(view.lower - limit) < 2e-6 * limit, "%.9g", view.lower);
 	ck_assert(fabs(view.upper - limit) < 2e-6 * limit);
 	ck_assert(fabs(view.stands - limit) < 4e-6 * limit);
@@ -103,11 +93,11 @@ START_TEST(a_cube_tips_at_one_and_slides_at_its_friction)
 	/* A push on the centre is the same but for the weight. */
 	query.margin = STABILITY_PUSH;
 	query.body = cube;
-	view = ask(world, query);
+	view = test_stability(world, query);
 	ck_assert(fabs(view.lower - limit * 2 * 9.81) < 1e-4);
 	stability_view_release(&view);
 	query.margin = STABILITY_LOAD;
-	view = ask(world, query);
+	view = test_stability(world, query);
 	ck_assert(isinf(view.lower) && isinf(view.upper));
 	stability_view_release(&view);
 	world_destroy(world);
@@ -119,7 +109,7 @@ START_TEST(bodies_without_support_fall_freely)
 	struct world *world = test_world(false, "soft-step");
 	test_spawn(world, TEST_SPHERE, vec3_make(0, 5, 0));
 	test_spawn(world, TEST_HULL, vec3_make(9, 5, 0));
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	ck_assert_int_eq(view.verdict, STABILITY_FALLS);
 	ck_assert(view.residual == 1);
 	ck_assert_uint_eq(view.points, 0);
@@ -140,7 +130,7 @@ START_TEST(a_body_on_a_joint_hangs)
 	joint.joint_create.frame_a = joint.joint_create.frame_b = quat_identity();
 	joint.joint_create.point_b = vec3_make(0, 5, 0);
 	test_do(world, &joint);
-	struct stability_view view = ask(world, PLAIN);
+	struct stability_view view = test_stability(world, PLAIN);
 	ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 	ck_assert_uint_eq(view.rows, 6);
 	stability_view_release(&view);
@@ -155,7 +145,7 @@ START_TEST(the_answer_leaves_the_world_as_it_is)
 		spawn(world, TEST_BOX, vec3_make(0.02 * i, 0.5 + i, 0), 1, 0.5, true);
 	for (uint32_t round = 0; round < 3; round++) {
 		uint64_t before = test_hash(world);
-		struct stability_view view = ask(world, PLAIN);
+		struct stability_view view = test_stability(world, PLAIN);
 		ck_assert_int_eq(view.verdict, STABILITY_STANDS);
 		stability_view_release(&view);
 		ck_assert_uint_eq(before, test_hash(world));

@@ -571,10 +571,7 @@ END_TEST
 START_TEST(the_first_tick_of_a_pile_takes_no_memory_for_contacts)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct attachment item;
-	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
-	ground.spawn.status = BODY_STATIC;
-	test_do(world, &ground);
+	test_ground(world);
 	for (uint32_t pile = 0; pile < 2; pile++) {
 		for (uint32_t i = 0; i < 100; i++)
 			test_spawn(world, TEST_BOX,

@@ -11,7 +11,6 @@ static const struct {
 } TABLE[] = {
 #define STATUS(number, NAME, name, text) { number, #name },
 #include "server/base/status.def"
-#undef STATUS
 };
 
 START_TEST(every_status_has_its_own_number_and_name)
