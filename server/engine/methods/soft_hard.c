@@ -563,16 +563,40 @@ static double part_within(double x, double most)
 	return size > most ? scalar_max(most, 0) / size : 1;
 }
 
-/* Takes back what friction of the warm start exceeds its bounds by the present loads. */
-static void release_friction(struct soft_step *self, struct soft_hard_island *island)
+/* m/s, rad/s: where nothing slips by more, and friction changes no slip by more, that is left to relaxation, so
+ * that towers at rest cost one solution less. Larger: light bodies between heavy ones gain energy. */
+#define FRICTION_IDLE 1e-3
+
+/* Whether the friction of a manifold, row i and the next two, is idle: of rows that have been read. */
+static bool is_idle(const struct soft_step *self, const struct soft_hard_island *island, uint32_t i)
+{
+	const struct hard_row *row = &self->hard.rows[island->first + i];
+	const struct soft_block *block = block_of(self, row);
+	const struct lane8 *mass[HARD_FRICTION] = { &block->tangent_mass[0],
+						    &block->tangent_mass[1], &block->twist_mass };
+	bool idle = true;
+	for (uint32_t k = 0; k < HARD_FRICTION; k++) {
+		double most = FRICTION_IDLE * (double)mass[k]->at[row->lane];
+		idle &= scalar_abs(island->q[i + k]) <= FRICTION_IDLE &&
+			scalar_abs(island->before[i + k]) <= most;
+	}
+	return idle;
+}
+
+/* Takes back what friction of the warm start exceeds its bounds by the present loads. False: all of it is idle. */
+static bool release_friction(struct soft_step *self, struct soft_hard_island *island)
 {
 	struct hard_row *rows = &self->hard.rows[island->first];
 	uint32_t count = island->points + HARD_FRICTION * island->manifolds;
+	bool idle = true;
 	measure_loads(self, island);
 	for (uint32_t i = island->points; i < count; i += HARD_FRICTION) {
+		read_friction(self, island, rows, i);
+		idle &= is_idle(self, island, i);
+	}
+	for (uint32_t i = island->points; i < count && !idle; i += HARD_FRICTION) {
 		struct soft_block *block = &self->blocks[rows[i].block];
 		uint32_t lane = rows[i].lane;
-		read_friction(self, island, rows, i);
 		double mu = (double)block->friction.at[lane];
 		double along = part_within(island->before[i], mu * island->load[i]);
 		double twist = part_within(island->before[i + 2], mu * island->load[i + 2]);
@@ -582,6 +606,7 @@ static void release_friction(struct soft_step *self, struct soft_hard_island *is
 		block->tangent_impulse[1].at[lane] *= (float)along;
 		block->twist_impulse.at[lane] *= (float)twist;
 	}
+	return !idle;
 }
 
 /* Solves for the normal impulses of an island. False: they are as they were. */
@@ -614,13 +639,12 @@ static void solve_island(struct soft_step *self, struct soft_hard_island *island
 
 /* Before bodies move. With friction of the warm start alone a light body would move for a sub-step with the
  * friction of a load that it has no more, which may be 10⁵ times its momentum, and what takes that back
- * later acts on other arms. */
+ * later acts on other arms. Friction within its bounds is no sign of the contrary: stale friction makes the
+ * loads that would bear it. */
 static void solve_biased(struct soft_step *self, struct soft_hard_island *island)
 {
-	if (!solve_normals(self, island) || !self->energy)
-		return;
-	release_friction(self, island);
-	solve_island(self, island, true);
+	if (solve_normals(self, island) && self->energy && release_friction(self, island))
+		solve_island(self, island, true);
 }
 
 struct hard_work {

@@ -76,19 +76,44 @@ ALWAYS_INLINE void rub(const struct soft_step *step, struct soft_block *block, u
 	lanes_store(&block->tangent_impulse[1], first, kept2);
 }
 
+/* Scales the impulses p of a manifold's points, which sweeps leave inexact, by t, so that the bodies get the
+ * energy of exact ones: t pᵀ A p = p·g, where g is what speeds should gain, and A p what they did. Sweeps
+ * lower ½ pᵀ A p − p·g from 0, and t p is its least value along p, so t ≥ ½. Without, four points of bodies
+ * with unequal inertias gain up to 4 % of the energy in a bounce. */
+ALWAYS_INLINE void keep_energy(const struct soft_block *block, uint32_t first, struct sides *s,
+			       struct lanes3 normal, const lanes start[MANIFOLD_POINTS_MAX],
+			       const lanes leave[MANIFOLD_POINTS_MAX],
+			       lanes push[MANIFOLD_POINTS_MAX])
+{
+	lanes zero = lanes_all(0), one = lanes_all(1), wanted = zero, got = zero;
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		lanes now = normal_speed(s, &block->points[p], first, normal);
+		wanted += push[p] * (leave[p] - start[p]);
+		got += push[p] * (now - start[p]);
+	}
+	lanes_mask some = got > zero;
+	lanes more = lanes_select(some, wanted / lanes_select(some, got, one), one) - one;
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		apply_normal(s, block, &block->points[p], first, normal, push[p] * more);
+		push[p] += push[p] * more;
+	}
+}
+
 /* The points of a manifold bounce together, manifolds one after the other: each of these conserves what
  * it should. Impulses are added to the totals at once, because they are no guess for what follows. */
 ALWAYS_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block,
 			       uint32_t first, struct sides *s, lanes_mask only)
 {
-	lanes leave[MANIFOLD_POINTS_MAX], push[MANIFOLD_POINTS_MAX];
+	lanes leave[MANIFOLD_POINTS_MAX], push[MANIFOLD_POINTS_MAX], start[MANIFOLD_POINTS_MAX];
 	if (!block->bounces || !lanes_any(find_hits(step, block, first, s, only, leave)))
 		return;
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes zero = lanes_all(0), load = zero;
 	block->strikes = true;
-	for (uint32_t p = 0; p < block->point_count; p++)
+	for (uint32_t p = 0; p < block->point_count; p++) {
 		push[p] = zero;
+		start[p] = normal_speed(s, &block->points[p], first, normal);
+	}
 	uint32_t rounds = block->point_count > 1 ? BOUNCE_SWEEPS : 1;
 	for (uint32_t round = 0; round < rounds; round++)
 		for (uint32_t p = 0; p < block->point_count; p++) {
@@ -99,6 +124,8 @@ ALWAYS_INLINE void half_bounce(const struct soft_step *step, struct soft_block *
 			apply_normal(s, block, point, first, normal, after - push[p]);
 			push[p] = after;
 		}
+	if (step->energy && block->point_count > 1)
+		keep_energy(block, first, s, normal, start, leave, push);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		lanes_store(&point->total, first, lanes_load(&point->total, first) + push[p]);

@@ -8,8 +8,8 @@
  *   bodies and manifolds converted to float, relative to the step's start; manifolds coloured into blocks
  *   joints grouped as trees and cores              soft_joint_plan.c
  *   n times:  velocities by forces                 soft_body.c
- *             impulses of the last sub-step        soft_solve.c, warm start
- *             restitution                          bounce
+ *             restitution                          soft_solve.c, bounce
+ *             impulses of the last sub-step        warm start; with soft_step.energy 0 before they bounce
  *             joints, then contacts, as damped springs       soft_joint.c; solve
  *             positions                            soft_body.c
  *             gaps, and arms that changed          soft_arms.c
@@ -139,8 +139,12 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 	for (uint32_t i = 0; i < self->substeps; i++) {
 		double now = self->dt * (i + 1) / self->substeps;
 		soft_integrate_velocities(self);
+		/* What a bounce gives is not taken back later, as impulses of the warm start are. */
+		if (self->energy)
+			soft_bounce(self);
 		soft_warm_start(self);
-		soft_bounce(self);
+		if (!self->energy)
+			soft_bounce(self);
 		soft_joints_solve(self, self->dt * (i + 0.5) / self->substeps);
 		soft_solve(self);
 		for (uint32_t round = 1; soft_joints_strained(self, round); round++) {
