@@ -264,6 +264,7 @@ static const char *foreign_option(const struct options *options, bool drawing)
 	if (drawing)
 		return options->pack_set.count > 0   ? "set"
 		       : options->pack_let.count > 0 ? "let"
+		       : options->pack_workers > 1   ? "workers"
 						     : NULL;
 	return options->pack_height != NULL ? "height"
 	       : options->pack_pull != NULL ? "pull"

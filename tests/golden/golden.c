@@ -132,8 +132,8 @@ static struct world *reload(struct world *world)
 	return copy;
 }
 
-/* Parameters whose initial value has changed since the lists were written, at the value of then, which is also
- * what files without them mean. */
+/* Parameters whose initial value has changed since the lists were written, at the value of then, which is
+ * also what files without them mean. */
 static void set_early_values(struct world *world)
 {
 	static const enum parameter_row changed[] = { PARAMETER_EXACT_WORK, PARAMETER_SOFT_ENERGY };

@@ -282,8 +282,8 @@ START_TEST(light_bodies_under_heavy_ones_gain_nothing_with_friction)
 }
 END_TEST
 
-/* The same with restitution: bodies bounce with the speeds that they have, not with those that the last sub-step's
- * impulses would give them. Without friction the energy of elastic ones stays. */
+/* The same with restitution: bodies bounce with the speeds that they have, not with those that the last
+ * sub-step's impulses would give them. Without friction the energy of elastic ones stays. */
 START_TEST(light_bodies_under_heavy_ones_gain_nothing_in_bounces)
 {
 	static const double parts[] = { 0.5, 1 };

@@ -122,7 +122,7 @@ def pack(*words):
 
 def test_a_scene_is_packed_and_stands_under_other_methods(tmp_path):
     (tmp_path / "crate.yaml").write_text(CRATE, encoding="utf-8")
-    told = [json.loads(pack(tmp_path / "crate.yaml", tmp_path / out, "--json").stdout) for out in ("a.yaml", "b.yaml")]
+    told = [json.loads(pack(tmp_path / "crate.yaml", tmp_path / f"{'ab'[n]}.yaml", "--workers", n + 1, "--json").stdout) for n in range(2)]
     assert told[0] == told[1] and (tmp_path / "a.yaml").read_bytes() == (tmp_path / "b.yaml").read_bytes()
     assert told[0]["stopped"] == "rest" and told[0]["overlap"] <= 1e-9 and told[0]["moving"] == 19
     assert told[0]["energy"][1] < told[0]["energy"][0]

@@ -563,8 +563,9 @@ static double part_within(double x, double most)
 	return size > most ? scalar_max(most, 0) / size : 1;
 }
 
-/* m/s, rad/s: where nothing slips by more, and friction changes no slip by more, that is left to relaxation, so
- * that towers at rest cost one solution less. Larger: light bodies between heavy ones gain energy. */
+/* m/s, rad/s: where nothing slips by more, and friction changes no slip by more, that is left to
+ * relaxation, so that towers at rest cost one solution less. Larger: light bodies between heavy ones gain
+ * energy. */
 #define FRICTION_IDLE 1e-3
 
 /* Whether the friction of a manifold, row i and the next two, is idle: of rows that have been read. */
@@ -583,7 +584,8 @@ static bool is_idle(const struct soft_step *self, const struct soft_hard_island 
 	return idle;
 }
 
-/* Takes back what friction of the warm start exceeds its bounds by the present loads. False: all of it is idle. */
+/* Takes back what friction of the warm start exceeds its bounds by the present loads. False: all of it is
+ * idle. */
 static bool release_friction(struct soft_step *self, struct soft_hard_island *island)
 {
 	struct hard_row *rows = &self->hard.rows[island->first];
