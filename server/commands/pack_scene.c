@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "protocol/scene/files.h"
 #include "server/base/heap.h"
@@ -155,11 +156,11 @@ static enum status read_places(struct pack_scene_job *job, bool *moved, struct r
 	return STATUS_OK;
 }
 
-/* A line now and then, so that one who waits for minutes sees what goes on. */
+/* A line now and then, so that one who waits for minutes at a terminal sees what goes on. */
 static void tell_progress(const struct pack_scene_job *job, uint64_t *told)
 {
 	uint64_t now = instant_now();
-	if (now - *told < TELLS_EVERY)
+	if (now - *told < TELLS_EVERY || isatty(STDERR_FILENO) != 1)
 		return;
 	*told = now;
 	fprintf(stderr, "step %u: energy %.6g J, %u bodies not at rest, residual %.3g\n",
