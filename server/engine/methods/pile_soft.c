@@ -51,6 +51,11 @@ enum { AXES = 3, ROUNDS_MAX = 16, SHORTER_MAX = 6 };
  * steps of hard contacts at the end, because what gives way then does so at small gaps, in small moves. */
 #define BALANCED_FIRST 0.1
 #define BALANCED 3e-3
+/* Of the forces on a body: from so many halvings on no body may have more left. The mean of many bodies tells
+ * nothing of the few that still give way, and what they push would creep under hard contacts. Larger: large
+ * heaps creep longer; from fewer halvings on: large heaps hardly get on, because some body gives way always. */
+#define BALANCED_EACH 0.1
+enum { EACH_FROM = 3 };
 /* Of the way: a round that went less says nothing of the balance; κ grows below LITTLE and shrinks above
  * MUCH. */
 #define HALF 0.5
@@ -88,6 +93,7 @@ struct pile_soft {
 	double radius; /* m: the mean */
 	double mean;   /* J: μ */
 	double rest;   /* 1: the mean of the forces left, of the mean force */
+	double worst;  /* 1: the most that is left on a body, of its force */
 	bool opening;  /* closed contacts have not opened yet */
 };
 
@@ -248,13 +254,14 @@ static void sum_forces(struct pile_soft *self, const double *price)
 static void judge_forces(struct pile_soft *self)
 {
 	struct pile_group *group = self->group;
-	double left = 0, all = 0, bound = 0;
+	double left = 0, all = 0, bound = 0, worst = 0;
 	sum_forces(self, self->price);
 	for (uint32_t i = 0; i < self->bodies; i++) {
 		const struct pile_body *body = &group->pile->bodies[group->slots[i]];
 		const double *f = &self->side[(size_t)i * AXES];
 		double rest = vec3_length(vec3_make(f[0], f[1], f[2]));
 		left += rest;
+		worst = scalar_max(worst, rest / body->size);
 		all += body->size;
 		bound += rest * body->farthest;
 	}
@@ -263,6 +270,7 @@ static void judge_forces(struct pile_soft *self)
 			 scalar_max(self->open[self->links[l].index], 0);
 	ASSERT(all > 0);
 	self->rest = left / all;
+	self->worst = worst;
 	group->bound = bound;
 }
 
@@ -460,8 +468,10 @@ static void store_rows(const struct pile_soft *self)
 static void adapt(struct pile_soft *self, double part)
 {
 	struct pile_softness *soft = &self->group->softness;
-	double balanced = soft->level == 0 ? BALANCED_FIRST : BALANCED;
-	if (part > HALF && self->rest < balanced && soft->level < PILE_SOFT_LEVELS) {
+	double most = soft->level == 0 ? BALANCED_FIRST : BALANCED;
+	bool balanced = self->rest < most &&
+			(soft->level < EACH_FROM || self->worst < BALANCED_EACH);
+	if (part > HALF && balanced && soft->level < PILE_SOFT_LEVELS) {
 		soft->level++;
 		set_mean(self);
 	}
