@@ -56,6 +56,9 @@ enum { AXES = 3, ROUNDS_MAX = 16, SHORTER_MAX = 6 };
  * heaps creep longer; from fewer halvings on: large heaps hardly get on, because some body gives way always. */
 #define BALANCED_EACH 0.1
 enum { EACH_FROM = 3 };
+/* Of the largest force of the group: bodies with less are left out of that, because heavy ones push light ones
+ * to and fro with many times their weight. */
+#define LIGHT 1e-2
 /* Of the way: a round that went less says nothing of the balance; κ grows below LITTLE and shrinks above
  * MUCH. */
 #define HALF 0.5
@@ -93,7 +96,7 @@ struct pile_soft {
 	double radius; /* m: the mean */
 	double mean;   /* J: μ */
 	double rest;   /* 1: the mean of the forces left, of the mean force */
-	double worst;  /* 1: the most that is left on a body, of its force */
+	double worst;  /* 1: the most that is left on a body that is not light, of its force */
 	bool opening;  /* closed contacts have not opened yet */
 };
 
@@ -261,7 +264,8 @@ static void judge_forces(struct pile_soft *self)
 		const double *f = &self->side[(size_t)i * AXES];
 		double rest = vec3_length(vec3_make(f[0], f[1], f[2]));
 		left += rest;
-		worst = scalar_max(worst, rest / body->size);
+		if (body->size > LIGHT * group->scale)
+			worst = scalar_max(worst, rest / body->size);
 		all += body->size;
 		bound += rest * body->farthest;
 	}
