@@ -44,7 +44,9 @@ static bool load(const char *name, double share)
 	if (file == NULL)
 		return false;
 	fclose(file);
-	const struct scene_options options = { .base = SCENE_BASE_FIXED,
+	/* A file of MuJoCo says itself which bodies are free. */
+	bool urdf = strstr(path, ".urdf") != NULL;
+	const struct scene_options options = { .base = urdf ? SCENE_BASE_FIXED : SCENE_BASE_UNKNOWN,
 					       .joint_link_share = share };
 	enum status status = scene_load_with(path, &options, &scene, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
