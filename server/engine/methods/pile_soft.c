@@ -7,7 +7,7 @@
  * which is without bounds at contact and 0 from the range on. At a large μ a heap is soft: bodies find places
  * among each other with gaps of a few hundredths of a radius between them, across which they may turn around
  * each other in straight ways. μ is halved each time that the forces nearly balance, in the sum and later on
- * on each body, so the gaps close, all together and slowly, until the programmes of hard contacts
+ * each body, so the gaps close, all together and slowly, until the programmes of hard contacts
  * (pile_interior.c) take over, which have little left to do. With hard contacts alone the gaps close at once,
  * and a heap creeps: each step then closes what the turning of normals opened in the one before.
  *
