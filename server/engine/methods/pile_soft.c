@@ -51,13 +51,14 @@ enum { AXES = 3, ROUNDS_MAX = 16, SHORTER_MAX = 6 };
  * steps of hard contacts at the end, because what gives way then does so at small gaps, in small moves. */
 #define BALANCED_FIRST 0.1
 #define BALANCED 3e-3
-/* Of the forces on a body: from so many halvings on no body may have more left. The mean of many bodies tells
- * nothing of the few that still give way, and what they push would creep under hard contacts. Larger: large
- * heaps creep longer; from fewer halvings on: large heaps hardly get on, because some body gives way always. */
+/* Of the forces on a body: from so many halvings on no body may have more left. The mean of many bodies
+ * tells nothing of the few that still give way, and what they push would creep under hard contacts. Larger:
+ * large heaps creep longer; from fewer halvings on: large heaps hardly get on, because some body gives way
+ * always. */
 #define BALANCED_EACH 0.1
 enum { EACH_FROM = 3 };
-/* Of the largest force of the group: bodies with less are left out of that, because heavy ones push light ones
- * to and fro with many times their weight. */
+/* Of the largest force of the group: bodies with less are left out of that, because heavy ones push light
+ * ones to and fro with many times their weight. */
 #define LIGHT 1e-2
 /* Of the way: a round that went less says nothing of the balance; κ grows below LITTLE and shrinks above
  * MUCH. */
@@ -473,8 +474,8 @@ static void adapt(struct pile_soft *self, double part)
 {
 	struct pile_softness *soft = &self->group->softness;
 	double most = soft->level == 0 ? BALANCED_FIRST : BALANCED;
-	bool balanced = self->rest < most &&
-			(soft->level < EACH_FROM || self->worst < BALANCED_EACH);
+	bool balanced =
+		self->rest < most && (soft->level < EACH_FROM || self->worst < BALANCED_EACH);
 	if (part > HALF && balanced && soft->level < PILE_SOFT_LEVELS) {
 		soft->level++;
 		set_mean(self);

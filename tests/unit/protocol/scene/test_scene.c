@@ -600,13 +600,16 @@ END_TEST
 
 START_TEST(a_parameter_may_be_given_by_an_old_name)
 {
-	struct scene *scene =
-		parse("world:\n  parameters: {soft_step.push_speed: 5, contact.push_speed: 4}\n");
-	ck_assert_uint_eq(scene->command_count, 2);
-	ck_assert_str_eq(scene->commands[0].parameter.name.text, "soft_step.push_speed");
-	ck_assert_double_eq(scene->commands[0].parameter.value, 5);
-	ck_assert_str_eq(scene->commands[1].parameter.name.text, "contact.push_speed");
-	scene_destroy(scene);
+	static const char *const NAMES[] = { "soft_step.push_speed", "contact.push_speed" };
+	for (uint32_t i = 0; i < COUNT_OF(NAMES); i++) {
+		char text[64];
+		snprintf(text, sizeof text, "world:\n  parameters: {%s: %u}\n", NAMES[i], 4 + i);
+		struct scene *scene = parse(text);
+		ck_assert_uint_eq(scene->command_count, 1);
+		ck_assert_str_eq(scene->commands[0].parameter.name.text, NAMES[i]);
+		ck_assert_double_eq(scene->commands[0].parameter.value, 4 + i);
+		scene_destroy(scene);
+	}
 }
 END_TEST
 
