@@ -124,11 +124,6 @@ static enum status make_world(struct pack_scene_job *job, struct reason *why)
 		status = batch_world_set_all(job->world, &options->pack_set, why);
 	if (status == STATUS_OK)
 		status = check_sleep(job->world, why);
-	if (status == STATUS_OK &&
-	    parallel_pool_create((uint32_t)options->pack_workers, &job->pool) != STATUS_OK)
-		status = reason_set(why, STATUS_NO_MEMORY, -1, "workers",
-				    "%llu threads cannot be started; give --workers fewer",
-				    (unsigned long long)options->pack_workers);
 	return status == STATUS_OK ? list_bodies(job, why) : status;
 }
 
@@ -166,6 +161,16 @@ static void tell_progress(const struct pack_scene_job *job, uint64_t *told)
 	fprintf(stderr, "step %u: energy %.6g J, %u bodies not at rest, residual %.3g\n",
 		job->steps, world_energy(job->world).potential, job->awake,
 		world_stats(job->world).residual);
+}
+
+static enum status start_workers(struct pack_scene_job *job, struct reason *why)
+{
+	uint32_t workers = (uint32_t)job->options->pack_workers;
+	enum status status = parallel_pool_create(workers, &job->pool);
+	return status == STATUS_OK ? STATUS_OK
+				   : reason_set(why, status, -1, "workers",
+						"%u threads cannot be started (%s); give fewer",
+						workers, status_text(status));
 }
 
 static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
@@ -381,6 +386,8 @@ enum status pack_scene(const struct options *options, struct reason *why)
 	enum status status = make_world(&job, why);
 	if (status == STATUS_OK)
 		status = try_text(&job, why);
+	if (status == STATUS_OK)
+		status = start_workers(&job, why);
 	if (status == STATUS_OK)
 		status = step_to_rest(&job, why);
 	if (status == STATUS_OK)

@@ -94,21 +94,12 @@ static void join_bodies(const struct pile *self, uint32_t *parent)
 {
 	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
 		parent[slot] = slot;
-	for (uint32_t i = 0; i < self->row_count; i++) {
-		if (self->rows[i].b == PILE_STATIC)
-			continue;
-		uint32_t a = union_find_root(parent, self->rows[i].a);
-		uint32_t b = union_find_root(parent, self->rows[i].b);
-		ASSERT(MAX_OF(a, b) < self->step->body_count);
-		parent[MAX_OF(a, b)] = MIN_OF(a, b);
-	}
-	for (uint32_t i = 0; i < self->term_count; i++) {
-		if (self->terms[i].b == PILE_STATIC)
-			continue;
-		uint32_t a = union_find_root(parent, self->terms[i].a);
-		uint32_t b = union_find_root(parent, self->terms[i].b);
-		parent[MAX_OF(a, b)] = MIN_OF(a, b);
-	}
+	for (uint32_t i = 0; i < self->row_count; i++)
+		if (self->rows[i].b != PILE_STATIC)
+			(void)union_find_join(parent, self->rows[i].a, self->rows[i].b);
+	for (uint32_t i = 0; i < self->term_count; i++)
+		if (self->terms[i].b != PILE_STATIC)
+			(void)union_find_join(parent, self->terms[i].a, self->terms[i].b);
 }
 
 /* ---- moves -------------------------------------------------------------------------------------- */
