@@ -84,8 +84,6 @@ void liars_stop(struct liars *self); /* NULL is ignored */
 
 /* Prints the report. True if no threshold was exceeded and no mirror diverged. */
 bool report_print(const struct bot_options *options, const struct tally tally[BOT_KINDS]);
-/* IO: report_json could not write its file. What stands in it is left. */
-MUST_CHECK enum status report_json_check(const struct bot_options *options, struct reason *why);
 /* Writes options->json. IO. */
 MUST_CHECK enum status report_json(const struct bot_options *options,
 				   const struct tally tally[BOT_KINDS], bool passed,

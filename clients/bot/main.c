@@ -49,8 +49,6 @@ int main(int argc, char *argv[])
 		bot_usage();
 		return 0;
 	}
-	if (status == STATUS_OK && options.json != NULL)
-		status = report_json_check(&options, &why);
 	if (status != STATUS_OK)
 		return unable(&why);
 	struct tally *tally = heap_alloc_zero(BOT_KINDS * sizeof *tally);

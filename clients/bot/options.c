@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "clients/bot/bot.h"
-#include "server/base/output_name.h"
+#include "server/base/output_file.h"
 #include "server/base/suggestion.h"
 
 enum value { VALUE_TEXT, VALUE_COUNT, VALUE_SEED, VALUE_REAL, VALUE_PROFILE };
@@ -180,7 +180,8 @@ static enum status check_options(const struct bot_options *options, struct reaso
 				  "--half-open %u s comes after the end of the run: give less than "
 				  "--seconds %g",
 				  options->network.half_open_s, options->seconds);
-	return output_name_check(options->json, "json", "JSON", ".json", why);
+	const struct output_file json = { options->json, "json", "JSON", ".json", false };
+	return output_files_check(&json, 1, NULL, why);
 }
 
 static enum status refuse_word(const char *word, struct reason *why)

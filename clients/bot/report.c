@@ -1,11 +1,10 @@
 /* report.c: the result of a run of cairn-bot as text and as one JSON object, and the check of the
  * thresholds that the options set. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "clients/bot/bot.h"
-#include "server/base/output_name.h"
+#include "server/base/output_file.h"
 
 static double ms(uint64_t us)
 {
@@ -119,25 +118,14 @@ static void json_kind(FILE *file, const struct tally *t)
 	fputc('}', file);
 }
 
-static enum status json_failed(const struct bot_options *options, struct reason *why)
-{
-	return output_name_unwritable(options->json, "json", errno, why);
-}
-
-enum status report_json_check(const struct bot_options *options, struct reason *why)
-{
-	FILE *file = fopen(options->json, "a");
-	if (file == NULL || fclose(file) != 0)
-		return json_failed(options, why);
-	return STATUS_OK;
-}
-
 enum status report_json(const struct bot_options *options, const struct tally tally[BOT_KINDS],
 			bool passed, struct reason *why)
 {
-	FILE *file = fopen(options->json, "w");
-	if (file == NULL)
-		return json_failed(options, why);
+	const struct output_file out = { .path = options->json, .field = "json" };
+	FILE *file;
+	enum status status = output_file_open(&out, &file, why);
+	if (status != STATUS_OK)
+		return status;
 	fprintf(file, "{\"passed\": %s, \"seed\": %llu, \"seconds\": %g", passed ? "true" : "false",
 		(unsigned long long)options->seed, options->seconds);
 	for (uint32_t kind = 0; kind < BOT_KINDS; kind++) {
@@ -145,9 +133,5 @@ enum status report_json(const struct bot_options *options, const struct tally ta
 		json_kind(file, &tally[kind]);
 	}
 	fputs("}\n", file);
-	bool written = ferror(file) == 0;
-	written &= fclose(file) == 0;
-	return written ? STATUS_OK
-		       : reason_set(why, STATUS_IO, -1, "json", "%s could not be written",
-				    options->json);
+	return output_file_close(&out, file, why);
 }

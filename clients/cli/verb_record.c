@@ -8,7 +8,7 @@
 
 #include "clients/cli/verbs.h"
 #include "protocol/unpack.h"
-#include "server/base/output_name.h"
+#include "server/base/output_file.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -58,47 +58,29 @@ static bool take_options(struct cli *cli, struct cairn_recording *recording)
 
 static bool fail_file(struct cli *cli, const char *path)
 {
-	reason_set(&cli->why, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, -1, "file", "%.100s: %s",
-		   path, strerror(errno));
+	reason_set(&cli->why, STATUS_IO, -1, "file", "%.100s: %s", path, strerror(errno));
 	return false;
-}
-
-/* Whether the file can be made; it is removed again. */
-static bool try_new_file(struct cli *cli, const char *path)
-{
-	FILE *file = fopen(path, "wbx");
-	if (file == NULL && errno == EEXIST)
-		reason_set(&cli->why, STATUS_EXISTS, -1, "file",
-			   "%.100s exists already: remove it, or choose another name", path);
-	else if (file == NULL)
-		(void)output_name_unwritable(path, "file", errno, &cli->why);
-	if (file == NULL)
-		return false;
-	fclose(file);
-	(void)remove(path);
-	return true;
 }
 
 /* Copies the recording to a new file here. */
 bool cli_recording_get(struct cli *cli, struct cairn_recording *recording, const char *path)
 {
+	const struct output_file out = { .path = path, .field = "file", .fresh = true };
 	struct message part;
-	FILE *file = fopen(path, "wbx");
-	if (file == NULL)
-		return fail_file(cli, path);
+	struct reason ignored;
+	FILE *file;
+	if (output_file_open(&out, &file, &cli->why) != STATUS_OK)
+		return false;
 	recording->action = WIRE_RECORD_READ;
 	recording->offset = 0;
 	bool good, more = true;
 	do {
 		good = ask_record(cli, recording, &part);
 		const struct wire_slice data = part.recorded.data;
-		more = good && data.bytes > 0;
-		if (more && fwrite(data.at, 1, data.bytes, file) != data.bytes)
-			good = fail_file(cli, path);
+		more = good && data.bytes > 0 && fwrite(data.at, 1, data.bytes, file) == data.bytes;
 		recording->offset += more ? data.bytes : 0;
-	} while (good && more);
-	if (fclose(file) != 0 && good)
-		good = fail_file(cli, path);
+	} while (more);
+	good &= output_file_close(&out, file, good ? &cli->why : &ignored) == STATUS_OK;
 	if (!good)
 		(void)remove(path);
 	return good;
@@ -167,7 +149,9 @@ static int record_to_file(struct cli *cli, struct cairn_recording *recording)
 	if ((limit != NULL && !cli_count(cli, limit, "for", &seconds)) ||
 	    !take_options(cli, recording))
 		return cli_fail(cli);
-	if (!try_new_file(cli, path)) /* before the time of --for has passed */
+	/* Before the time of --for has passed. */
+	const struct output_file out = { .path = path, .field = "file", .fresh = true };
+	if (output_files_check(&out, 1, NULL, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	name_of_file(path, name);
 	recording->name = name;

@@ -33,8 +33,8 @@ libbase_a_SOURCES += \
 	server/base/inline.h \
 	server/base/json_text.h \
 	server/base/json_text.c \
-	server/base/output_name.h \
-	server/base/output_name.c \
+	server/base/output_file.h \
+	server/base/output_file.c \
 	server/base/ring.h \
 	server/base/progress_text.h \
 	server/base/progress_text.c \
@@ -58,7 +58,7 @@ UNIT_TESTS += \
 	tests/unit/server/base/test_hash \
 	tests/unit/server/base/test_heap \
 	tests/unit/server/base/test_json_text \
-	tests/unit/server/base/test_output_name \
+	tests/unit/server/base/test_output_file \
 	tests/unit/server/base/test_progress_text \
 	tests/unit/server/base/test_rng \
 	tests/unit/server/base/test_min_heap \

@@ -3,6 +3,8 @@
 #ifndef CAIRN_COMMANDS_COMPARE_H
 #define CAIRN_COMMANDS_COMPARE_H
 
+#include <stdio.h>
+
 #include "protocol/scene/scene.h"
 #include "server/engine/engine.h"
 #include "server/options.h"
@@ -79,8 +81,7 @@ double comparison_ms(const struct comparison *self, uint32_t run, double share);
 /* compare_report.c */
 void compare_print_text(const struct comparison *self);
 void compare_print_json(const struct comparison *self);
-/* compare_plot.c. IO. */
-MUST_CHECK enum status compare_plot(const struct comparison *self, const char *path,
-				    struct reason *why);
+/* compare_plot.c: an SVG. */
+void compare_plot(const struct comparison *self, FILE *file);
 
 #endif

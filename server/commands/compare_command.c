@@ -4,8 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/base/output_file.h"
 #include "server/commands/compare.h"
-#include "server/io/output_file.h"
+
+static enum status write_plot(const struct comparison *self, const struct output_file *plot,
+			      struct reason *why)
+{
+	FILE *file;
+	enum status status = output_file_open(plot, &file, why);
+	if (status != STATUS_OK)
+		return status;
+	compare_plot(self, file);
+	return output_file_close(plot, file, why);
+}
 
 int compare_command(const struct options *options)
 {
@@ -15,8 +26,8 @@ int compare_command(const struct options *options)
 	enum status status = output_files_check(&plot, 1, options->operands.items[0], &why);
 	if (status == STATUS_OK)
 		status = comparison_make(&comparison, options, &why);
-	if (status == STATUS_OK && options->compare_plot != NULL)
-		status = compare_plot(&comparison, options->compare_plot, &why);
+	if (status == STATUS_OK && plot.path != NULL)
+		status = write_plot(&comparison, &plot, &why);
 	int result = COMPARE_FAILED;
 	if (status != STATUS_OK) {
 		fprintf(stderr, "cairnd compare: %s: %s\n", why.field, why.text);

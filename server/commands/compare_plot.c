@@ -218,7 +218,7 @@ static void print_head(FILE *file, const struct comparison *self, uint32_t panel
 	      file);
 }
 
-static void print_plot(FILE *file, const struct comparison *self)
+void compare_plot(const struct comparison *self, FILE *file)
 {
 	const struct scene *scene = NULL;
 	for (uint32_t i = 0; i < self->count && scene == NULL; i++)
@@ -246,18 +246,4 @@ static void print_plot(FILE *file, const struct comparison *self)
 		print_panel(file, &panel);
 	}
 	fputs("</g>\n</svg>\n", file);
-}
-
-enum status compare_plot(const struct comparison *self, const char *path, struct reason *why)
-{
-	FILE *file = fopen(path, "w");
-	bool failed = file == NULL;
-	if (!failed) {
-		print_plot(file, self);
-		failed = ferror(file) != 0;
-		failed |= fclose(file) != 0;
-	}
-	return failed ? reason_set(why, STATUS_IO, -1, "plot",
-				   "cannot write %s; check the path and free space", path)
-		      : STATUS_OK;
 }

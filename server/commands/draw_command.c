@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/base/output_name.h"
+#include "server/base/output_file.h"
 #include "server/base/parallel.h"
 #include "server/commands/batch_world.h"
 #include "server/commands/command_words.h"
@@ -140,7 +140,7 @@ static enum status film_recording(struct drawing *self, struct reason *why)
 static enum status make_films(struct drawing *self, struct reason *why)
 {
 	const struct options *options = self->options;
-	if (output_name_ends(options->operands.items[0], RECORDING_ENDING))
+	if (path_ends(options->operands.items[0], RECORDING_ENDING))
 		return film_recording(self, why);
 	if (options->draw_from != NULL || options->draw_to != NULL || options->draw_epoch != 0)
 		return reason_set(

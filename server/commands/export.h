@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "protocol/scene/scene.h"
+#include "server/base/output_file.h"
 #include "server/past/past.h"
 
 struct export_sink;
@@ -22,10 +23,11 @@ struct export_ops {
 };
 struct export_sink {
 	const struct export_ops *ops;
-	const char *source, *path; /* of the world's file, and of the export */
+	const char *source;	/* path of the world's file */
+	struct output_file out; /* the export */
 	struct past_range range;
 	const struct scene *names; /* of bodies; NULL: none */
-	FILE *file;		   /* opened by export_file; NULL for .sqlite */
+	FILE *file;		   /* of `out`; NULL for .sqlite */
 	uint64_t states, rows;
 	/* Scratch. */
 	ARRAY_OF(body_id) ids;

@@ -1,12 +1,11 @@
 /* export_rows.c: the sinks of CSV, NumPy and JSON lines, and what all sinks share. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
-#include "server/base/output_name.h"
+#include "server/base/output_file.h"
 #include "server/commands/export.h"
 
 /* ---- shared -------------------------------------------------------------------------------------- */
@@ -239,15 +238,15 @@ static struct export_sink *make_rows(const struct export_ops *ops)
 
 enum status export_sink_create(const char *path, struct export_sink **out, struct reason *why)
 {
-	if (output_name_ends(path, ".csv"))
+	if (path_ends(path, ".csv"))
 		*out = make_rows(&export_csv);
-	else if (output_name_ends(path, ".npy"))
+	else if (path_ends(path, ".npy"))
 		*out = make_rows(&export_npy);
-	else if (output_name_ends(path, ".json"))
+	else if (path_ends(path, ".json"))
 		*out = make_rows(&export_json);
-	else if (output_name_ends(path, ".mcap"))
+	else if (path_ends(path, ".mcap"))
 		*out = export_mcap_create();
-	else if (output_name_ends(path, ".sqlite"))
+	else if (path_ends(path, ".sqlite"))
 		*out = export_sqlite_create();
 	else
 		return reason_set(why, STATUS_RANGE, -1, "export",
@@ -263,23 +262,18 @@ static enum status visit_state(void *context, const struct world *world,
 	if (export_bodies(self, world) != STATUS_OK)
 		return export_failed(STATUS_NO_MEMORY, why);
 	enum status status = self->ops->state(self, world, place, sampled, why);
-	if (status == STATUS_OK && self->file != NULL && ferror(self->file))
-		status = export_failed(STATUS_IO, why);
+	if (status == STATUS_OK && self->file != NULL)
+		status = output_file_written(&self->out, self->file, why);
 	self->states += sampled;
 	return status;
 }
 
 static enum status open_export(struct export_sink *self, struct reason *why)
 {
-	if (access(self->path, F_OK) == 0)
-		return reason_set(why, STATUS_EXISTS, -1, "export",
-				  "%.100s exists already: remove it, or choose another name",
-				  self->path);
-	if (self->ops->release != release_rows && output_name_ends(self->path, ".sqlite"))
-		return STATUS_OK;
-	self->file = fopen(self->path, "wb");
-	return self->file != NULL ? STATUS_OK
-				  : output_name_unwritable(self->path, "export", errno, why);
+	enum status status = output_files_check(&self->out, 1, NULL, why);
+	if (status != STATUS_OK || path_ends(self->out.path, ".sqlite"))
+		return status;
+	return output_file_open(&self->out, &self->file, why);
 }
 
 enum status export_file(const char *source, const char *path, const char *names,
@@ -299,7 +293,7 @@ enum status export_file(const char *source, const char *path, const char *names,
 	}
 	self->names = scene;
 	self->source = source;
-	self->path = path;
+	self->out = (struct output_file){ .path = path, .field = "export", .fresh = true };
 	self->range = *range;
 	status = open_export(self, why);
 	bool made = status == STATUS_OK;
@@ -309,8 +303,12 @@ enum status export_file(const char *source, const char *path, const char *names,
 		status = past_play_file(source, range, visit_state, self, why);
 	if (status == STATUS_OK)
 		status = self->ops->end(self, why);
-	if (self->file != NULL && fclose(self->file) != 0 && status == STATUS_OK)
-		status = export_failed(STATUS_IO, why);
+	if (self->file != NULL) {
+		struct reason ignored;
+		enum status closed = output_file_close(&self->out, self->file,
+						       status == STATUS_OK ? why : &ignored);
+		status = status == STATUS_OK ? closed : status;
+	}
 	*states = self->states;
 	*rows = self->rows;
 	ARRAY_RELEASE(&self->ids);

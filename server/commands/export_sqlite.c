@@ -52,7 +52,7 @@ static enum status begin_tables(struct export_sink *sink, struct reason *why)
 {
 	struct table_export *self = (struct table_export *)sink;
 	enum status status = STATUS_OK;
-	if (sqlite3_open(sink->path, &self->db) != SQLITE_OK)
+	if (sqlite3_open(sink->out.path, &self->db) != SQLITE_OK)
 		return sql_fail(self->db, "opening it", why);
 	status = sql_exec(self->db, tables_text, why);
 	for (int i = 0; i < STATEMENTS && status == STATUS_OK; i++)

@@ -10,15 +10,18 @@
 #include "protocol/scene/mesh.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/base/output_file.h"
 #include "server/commands/command_words.h"
 #include "server/commands/mesh_command.h"
 #include "server/engine/engine.h"
 #include "server/engine/solids.h"
 #include "server/io/instant.h"
-#include "server/io/output_file.h"
+
+enum { FILE_HULL, FILE_PARTS, FILE_SURFACE, FILES };
 
 struct job {
 	const struct options *options;
+	struct output_file files[FILES];
 	bool json;
 	uint32_t members; /* printed so far */
 	struct point_cloud mesh;
@@ -284,28 +287,12 @@ static enum status print_mesh_facts(struct job *job, struct reason *why)
 
 /* ---- OBJ -------------------------------------------------------------------------------------- */
 
-static enum status open_obj(const char *path, FILE **out, struct reason *why)
-{
-	*out = fopen(path, "w");
-	return *out != NULL
-		       ? STATUS_OK
-		       : reason_set(why, STATUS_IO, -1, "file", "%.80s cannot be written", path);
-}
-
-static enum status close_obj(FILE *file, const char *path, struct reason *why)
-{
-	bool failed = ferror(file) != 0;
-	failed |= fclose(file) != 0;
-	return failed ? reason_set(why, STATUS_IO, -1, "file", "%.80s could not be written", path)
-		      : STATUS_OK;
-}
-
-static enum status write_parts(const struct shape *shape, const char *path, const char *noun,
-			       struct reason *why)
+static enum status write_parts(const struct shape *shape, const struct output_file *out,
+			       const char *noun, struct reason *why)
 {
 	FILE *file;
 	uint32_t base = 1;
-	enum status status = open_obj(path, &file, why);
+	enum status status = output_file_open(out, &file, why);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < shape->solid->part_count; i++) {
@@ -325,10 +312,10 @@ static enum status write_parts(const struct shape *shape, const char *path, cons
 		}
 		base += hull->vertex_count;
 	}
-	return close_obj(file, path, why);
+	return output_file_close(out, file, why);
 }
 
-static enum status write_surface(const struct distance_field *field, const char *path,
+static enum status write_surface(const struct distance_field *field, const struct output_file *out,
 				 struct reason *why)
 {
 	struct distance_field_mesh surface;
@@ -336,7 +323,7 @@ static enum status write_surface(const struct distance_field *field, const char 
 	enum status status = distance_field_surface(field, &surface);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "field", "%s", status_text(status));
-	status = open_obj(path, &file, why);
+	status = output_file_open(out, &file, why);
 	if (status == STATUS_OK) {
 		for (uint32_t v = 0; v < surface.vertex_count; v++)
 			fprintf(file, "v %.17g %.17g %.17g\n", surface.vertices[v].x,
@@ -344,7 +331,7 @@ static enum status write_surface(const struct distance_field *field, const char 
 		for (uint32_t t = 0; t < surface.triangle_count; t++)
 			fprintf(file, "f %u %u %u\n", surface.triangles[t][0] + 1,
 				surface.triangles[t][1] + 1, surface.triangles[t][2] + 1);
-		status = close_obj(file, path, why);
+		status = output_file_close(out, file, why);
 	}
 	distance_field_mesh_release(&surface);
 	return status;
@@ -352,28 +339,18 @@ static enum status write_surface(const struct distance_field *field, const char 
 
 static enum status write_files(const struct job *job, struct reason *why)
 {
-	const struct options *options = job->options;
+	const struct output_file *files = job->files;
 	enum status status = STATUS_OK;
-	if (options->mesh_hull != NULL)
-		status = write_parts(job->hull, options->mesh_hull, "hull", why);
-	if (status == STATUS_OK && options->mesh_parts != NULL)
-		status = write_parts(job->parts, options->mesh_parts, "part", why);
-	if (status == STATUS_OK && options->mesh_surface != NULL)
-		status = write_surface(job->field->solid->field, options->mesh_surface, why);
+	if (files[FILE_HULL].path != NULL)
+		status = write_parts(job->hull, &files[FILE_HULL], "hull", why);
+	if (status == STATUS_OK && files[FILE_PARTS].path != NULL)
+		status = write_parts(job->parts, &files[FILE_PARTS], "part", why);
+	if (status == STATUS_OK && files[FILE_SURFACE].path != NULL)
+		status = write_surface(job->field->solid->field, &files[FILE_SURFACE], why);
 	return status;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
-
-static enum status check_names(const struct options *options, struct reason *why)
-{
-	const struct output_file files[] = {
-		{ options->mesh_hull, "hull", "OBJ", ".obj", false },
-		{ options->mesh_parts, "parts", "OBJ", ".obj", false },
-		{ options->mesh_surface, "surface", "OBJ", ".obj", false },
-	};
-	return output_files_check(files, COUNT_OF(files), options->operands.items[0], why);
-}
 
 static enum status read_mesh(struct job *job, struct reason *why)
 {
@@ -393,9 +370,17 @@ static enum status read_mesh(struct job *job, struct reason *why)
 
 int mesh_command(const struct options *options)
 {
-	struct job job = { .options = options, .json = strcmp(options->mesh_report, "json") == 0 };
+	struct job job = {
+		.options = options,
+		.json = strcmp(options->mesh_report, "json") == 0,
+		.files = {
+			[FILE_HULL] = { options->mesh_hull, "hull", "OBJ", ".obj", false },
+			[FILE_PARTS] = { options->mesh_parts, "parts", "OBJ", ".obj", false },
+			[FILE_SURFACE] = { options->mesh_surface, "surface", "OBJ", ".obj", false },
+		},
+	};
 	struct reason why = { .index = -1 };
-	enum status status = check_names(options, &why);
+	enum status status = output_files_check(job.files, FILES, options->operands.items[0], &why);
 	if (status == STATUS_OK)
 		status = read_mesh(&job, &why);
 	if (status == STATUS_OK)

@@ -11,11 +11,10 @@
 #include "protocol/scene/files.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
-#include "server/base/output_name.h"
+#include "server/base/output_file.h"
 #include "server/commands/command_words.h"
 #include "server/commands/pack_scene.h"
 #include "server/commands/pack_svg.h"
-#include "server/io/output_file.h"
 
 /* Defaults of --pull and --rest. */
 #define PULL 0.1
@@ -199,15 +198,21 @@ static enum status jump_to_rest(struct pack_job *job)
 	return STATUS_OK;
 }
 
-static enum status write_drawing(struct pack_job *job, struct reason *why)
+static enum status write_drawing(struct pack_job *job, const struct output_file *out,
+				 struct reason *why)
 {
+	FILE *file;
+	enum status status = output_file_open(out, &file, why);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t i = 0; i < job->problem.count; i++)
 		job->places[i] = packing_place(job->packing, i);
-	return pack_svg_write(&job->svg, job->places, packing_length(job->packing),
-			      job->options->operands.items[1], why);
+	pack_svg_print(&job->svg, job->places, packing_length(job->packing), file);
+	return output_file_close(out, file, why);
 }
 
-static enum status pack_drawing(const struct options *options, struct reason *why)
+static enum status pack_drawing(const struct options *options, const struct output_file *out,
+				struct reason *why)
 {
 	struct pack_job job = { .options = options,
 				.json = strcmp(options->pack_report, "json") == 0 };
@@ -222,7 +227,7 @@ static enum status pack_drawing(const struct options *options, struct reason *wh
 		status = jump_to_rest(&job);
 	}
 	if (status == STATUS_OK)
-		status = write_drawing(&job, why);
+		status = write_drawing(&job, out, why);
 	packing_destroy(job.packing);
 	pack_svg_release(&job.svg);
 	heap_free(job.polygons);
@@ -236,7 +241,7 @@ static bool is_drawing(const char *path)
 {
 	enum { BEGINNING = 4096 };
 	char text[BEGINNING + 1];
-	if (output_name_ends(path, ".svg"))
+	if (path_ends(path, ".svg"))
 		return true;
 	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
 	if (file == NULL)
@@ -255,7 +260,7 @@ static enum status check_input(const char *path, struct reason *why)
 		return STATUS_OK; /* reading it tells the rest */
 	return reason_set(why, STATUS_TYPE, -1, "IN",
 			  "%s is no regular file: it is read more than once; give a file",
-			  output_name_tail(path));
+			  path_tail(path));
 }
 
 /* An option of the other kind of file. */
@@ -289,7 +294,8 @@ int pack_command(const struct options *options)
 	if (status == STATUS_OK)
 		status = output_files_check(&out, 1, NULL, &why);
 	if (status == STATUS_OK)
-		status = drawing ? pack_drawing(options, &why) : pack_scene(options, &why);
+		status = drawing ? pack_drawing(options, &out, &why)
+				 : pack_scene(options, &out, &why);
 	if (status != STATUS_OK)
 		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);
 	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -324,20 +324,17 @@ static enum status try_text(struct pack_scene_job *job, struct reason *why)
 	return status;
 }
 
-static enum status write_scene(const struct pack_scene_job *job, struct reason *why)
+static enum status write_scene(const struct pack_scene_job *job, const struct output_file *out,
+			       struct reason *why)
 {
-	const char *path = job->options->operands.items[1];
+	FILE *file;
 	char *text;
 	enum status status = make_text(job, &text, why);
+	if (status == STATUS_OK)
+		status = output_file_open(out, &file, why);
 	if (status == STATUS_OK) {
-		FILE *file = fopen(path, "wb");
-		bool failed = file == NULL || fputs(text, file) == EOF;
-		if (file != NULL)
-			failed |= fclose(file) != 0;
-		if (failed)
-			status = reason_set(
-				why, STATUS_IO, -1, "file",
-				"%.200s cannot be written; check the path and free space", path);
+		fputs(text, file);
+		status = output_file_close(out, file, why);
 	}
 	heap_free(text);
 	return status;
@@ -377,7 +374,8 @@ static void print_report(const struct pack_scene_job *job)
 	       job->overlap);
 }
 
-enum status pack_scene(const struct options *options, struct reason *why)
+enum status pack_scene(const struct options *options, const struct output_file *out,
+		       struct reason *why)
 {
 	struct pack_scene_job job = { .options = options };
 	job.given.lets = options->pack_let.items;
@@ -393,7 +391,7 @@ enum status pack_scene(const struct options *options, struct reason *why)
 	if (status == STATUS_OK)
 		status = check_overlap(&job, why);
 	if (status == STATUS_OK)
-		status = write_scene(&job, why);
+		status = write_scene(&job, out, why);
 	if (status == STATUS_OK)
 		print_report(&job);
 	heap_free(job.places);

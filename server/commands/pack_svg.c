@@ -595,12 +595,8 @@ static void write_shape(const struct pack_svg *self, const struct pack_shape *sh
 	write_tag(self, &shape->tag, names, values, file);
 }
 
-enum status pack_svg_write(const struct pack_svg *self, const vec2 *places, double length,
-			   const char *path, struct reason *why)
+void pack_svg_print(const struct pack_svg *self, const vec2 *places, double length, FILE *file)
 {
-	FILE *file = fopen(path, "wb");
-	if (file == NULL)
-		return reason_set(why, STATUS_IO, -1, "file", "%.200s cannot be written", path);
 	size_t at = self->root.first;
 	fwrite(self->text, 1, at, file);
 	write_root(self, length, file);
@@ -613,8 +609,4 @@ enum status pack_svg_write(const struct pack_svg *self, const vec2 *places, doub
 		at = shape->tag.first + shape->tag.bytes;
 	}
 	fwrite(self->text + at, 1, self->bytes - at, file);
-	bool failed = ferror(file) != 0;
-	failed |= fclose(file) != 0;
-	return failed ? reason_set(why, STATUS_IO, -1, "file", "%.200s could not be written", path)
-		      : STATUS_OK;
 }

@@ -9,6 +9,8 @@
 #ifndef CAIRN_COMMANDS_PACK_SVG_H
 #define CAIRN_COMMANDS_PACK_SVG_H
 
+#include <stdio.h>
+
 #include "protocol/scene/yaml.h"
 #include "server/base/arena.h"
 #include "server/base/array.h"
@@ -51,8 +53,7 @@ struct pack_svg {
  * released in any case. */
 MUST_CHECK enum status pack_svg_read(struct pack_svg *self, const struct source *source);
 /* `places`: parent + own translation of each shape now. `length`: the viewBox's width. */
-MUST_CHECK enum status pack_svg_write(const struct pack_svg *self, const vec2 *places,
-				      double length, const char *path, struct reason *why);
+void pack_svg_print(const struct pack_svg *self, const vec2 *places, double length, FILE *file);
 void pack_svg_release(struct pack_svg *self);
 
 #endif

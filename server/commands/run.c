@@ -17,7 +17,6 @@
 #include "server/base/processor.h"
 #include "server/commands/batch_world.h"
 #include "server/io/instant.h"
-#include "server/io/output_file.h"
 #include "server/io/parallel_pool.h"
 
 struct run {
@@ -37,16 +36,6 @@ struct run {
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
-static enum status check_outputs(const struct options *options, struct reason *why)
-{
-	const struct output_file files[] = {
-		{ options->run_record, "record", NULL, NULL, true },
-		{ options->run_trajectory, "trajectory", "CSV", ".csv", false },
-		{ options->run_poses, "poses", "CSV", ".csv", false },
-	};
-	return output_files_check(files, COUNT_OF(files), options->operands.items[0], why);
-}
-
 static enum status check_lanes(uint64_t lanes, struct reason *why)
 {
 	if (lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16)
@@ -64,7 +53,7 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	if (status == STATUS_OK)
 		status = check_lanes(options->run_lanes, why);
 	if (status == STATUS_OK)
-		status = check_outputs(options, why);
+		status = run_output_init(&run->output, options, why);
 	if (status != STATUS_OK)
 		return status;
 	status = batch_world_make(
@@ -87,7 +76,7 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	status = parallel_pool_create((uint32_t)options->run_workers, &run->pool);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "workers", "%s", status_text(status));
-	return run_output_open(&run->output, options, run->world, &run->shapes, why);
+	return run_output_open(&run->output, run->world, &run->shapes, why);
 }
 
 static uint64_t read_clock(const void *context)
@@ -266,25 +255,24 @@ static void warn_of_run(const struct run *run)
 
 static enum status write_poses(struct run *run, struct reason *why)
 {
-	const char *path = run->options->run_poses;
-	if (path == NULL)
+	const struct output_file *poses = &run->output.files[RUN_POSES];
+	FILE *file;
+	if (poses->path == NULL)
 		return STATUS_OK;
 	uint32_t count = world_bodies(run->world, NULL, 0);
 	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
-	FILE *file = fopen(path, "w");
-	bool failed = file == NULL || ids == NULL;
-	if (!failed) {
+	if (ids == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, poses->field, "%s",
+				  status_text(STATUS_NO_MEMORY));
+	enum status status = output_file_open(poses, &file, why);
+	if (status == STATUS_OK) {
 		world_bodies(run->world, ids, count);
 		fputs(RUN_BODY_COLUMNS "\n", file);
 		run_print_bodies(file, run->world, ids, count, -1);
-		failed = ferror(file) != 0;
+		status = output_file_close(poses, file, why);
 	}
-	if (file != NULL && fclose(file) != 0)
-		failed = true;
 	heap_free(ids);
-	return failed ? reason_set(why, STATUS_IO, -1, "poses",
-				   "cannot write %s; check the path and free space", path)
-		      : STATUS_OK;
+	return status;
 }
 
 int run_scene(const struct options *options)

@@ -1,14 +1,12 @@
 /* See run_output.h. */
 #include "server/commands/run_output.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "server/base/heap.h"
+#include "server/store/new_file.h"
 
 /* Ticks of one transaction of the recording, and between two of its checkpoints. */
 enum { TICKS_A_TRANSACTION = 1024, CHECKPOINT_TICKS = 3600 };
@@ -84,13 +82,6 @@ void run_print_bodies(FILE *file, const struct world *world, const body_id *ids,
 	}
 }
 
-static enum status fail_trajectory(const struct run_output *self, struct reason *why)
-{
-	return reason_set(why, STATUS_IO, -1, "trajectory",
-			  "cannot write %.100s; check the path and free space",
-			  self->options->run_trajectory);
-}
-
 static enum status write_trajectory(struct run_output *self, const struct world *world,
 				    struct reason *why)
 {
@@ -104,7 +95,7 @@ static enum status write_trajectory(struct run_output *self, const struct world 
 		return reason_set(why, status, -1, "trajectory", "%s", status_text(status));
 	world_bodies(world, self->ids, count);
 	run_print_bodies(self->trajectory, world, self->ids, count, (int64_t)tick);
-	return ferror(self->trajectory) ? fail_trajectory(self, why) : STATUS_OK;
+	return output_file_written(&self->files[RUN_TRAJECTORY], self->trajectory, why);
 }
 
 /* ---- the recording ----------------------------------------------------------------------------- */
@@ -139,22 +130,12 @@ static enum status record_state(struct run_output *self, const struct world *wor
 	return flush_records(self, why);
 }
 
-static enum status claim_recording(const char *path, struct reason *why)
-{
-	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (file < 0)
-		return reason_set(why, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, -1, "record",
-				  "%.100s: %s", path, strerror(errno));
-	close(file);
-	return STATUS_OK;
-}
-
 static enum status open_recording(struct run_output *self, const struct world *world,
 				  const struct shape_library *shapes, struct reason *why)
 {
-	const char *path = self->options->run_record;
+	const char *path = self->files[RUN_RECORD].path;
 	struct world_info info = world_info(world);
-	enum status status = claim_recording(path, why);
+	enum status status = new_file_claim(path, why);
 	if (status == STATUS_OK)
 		status = world_file_create(&self->file, path, "run", NULL, why);
 	self->records = status == STATUS_OK;
@@ -184,20 +165,34 @@ static enum status record_tick(struct run_output *self, const struct world *worl
 
 /* ---- both -------------------------------------------------------------------------------------- */
 
-enum status run_output_open(struct run_output *self, const struct options *options,
-			    const struct world *world, const struct shape_library *shapes,
+enum status run_output_init(struct run_output *self, const struct options *options,
 			    struct reason *why)
 {
+	*self = (struct run_output){
+		.options = options,
+		.files = {
+			[RUN_RECORD] = { options->run_record, "record", NULL, NULL, true },
+			[RUN_TRAJECTORY] = { options->run_trajectory, "trajectory", "CSV", ".csv",
+					     false },
+			[RUN_POSES] = { options->run_poses, "poses", "CSV", ".csv", false },
+		},
+	};
+	return output_files_check(self->files, RUN_FILES, options->operands.items[0], why);
+}
+
+enum status run_output_open(struct run_output *self, const struct world *world,
+			    const struct shape_library *shapes, struct reason *why)
+{
+	const struct output_file *trajectory = &self->files[RUN_TRAJECTORY];
 	enum status status = STATUS_OK;
-	*self = (struct run_output){ .options = options };
-	if (options->run_trajectory != NULL) {
-		self->trajectory = fopen(options->run_trajectory, "w");
-		if (self->trajectory == NULL)
-			return fail_trajectory(self, why);
+	if (trajectory->path != NULL) {
+		status = output_file_open(trajectory, &self->trajectory, why);
+		if (status != STATUS_OK)
+			return status;
 		fputs("tick," RUN_BODY_COLUMNS "\n", self->trajectory);
 		status = write_trajectory(self, world, why);
 	}
-	if (status == STATUS_OK && options->run_record != NULL)
+	if (status == STATUS_OK && self->files[RUN_RECORD].path != NULL)
 		status = open_recording(self, world, shapes, why);
 	return status;
 }
@@ -220,8 +215,12 @@ enum status run_output_close(struct run_output *self, const struct world *world,
 				 : flush_records(self, reason);
 	world_file_close(&self->file);
 	record_buffer_release(&self->records_waiting);
-	if (self->trajectory != NULL && fclose(self->trajectory) != 0 && closed == STATUS_OK)
-		closed = fail_trajectory(self, reason);
+	if (self->trajectory != NULL) {
+		enum status written =
+			output_file_close(&self->files[RUN_TRAJECTORY], self->trajectory,
+					  closed == STATUS_OK ? reason : &ignored);
+		closed = closed == STATUS_OK ? written : closed;
+	}
 	heap_free(self->ids);
 	return status == STATUS_OK ? closed : status;
 }

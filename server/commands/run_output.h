@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "server/base/output_file.h"
 #include "server/engine/engine.h"
 #include "server/options.h"
 #include "server/store/shape_library.h"
@@ -24,8 +25,11 @@ void run_print_bodies(FILE *file, const struct world *world, const body_id *ids,
 		      int64_t tick);
 #define RUN_BODY_COLUMNS "id,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz"
 
+enum { RUN_RECORD, RUN_TRAJECTORY, RUN_POSES, RUN_FILES };
+
 struct run_output {
 	const struct options *options;
+	struct output_file files[RUN_FILES];
 	FILE *trajectory; /* NULL: none */
 	body_id *ids;
 	uint32_t ids_room;
@@ -35,14 +39,16 @@ struct run_output {
 	uint64_t waiting, since_checkpoint; /* ticks */
 };
 
-/* Opens the files of the options and writes the first state. EXISTS: the recording's file. */
-MUST_CHECK enum status run_output_open(struct run_output *self, const struct options *options,
-				       const struct world *world,
+/* Takes the files of the options: RANGE, IO, EXISTS as output_files_check. */
+MUST_CHECK enum status run_output_init(struct run_output *self, const struct options *options,
+				       struct reason *why);
+/* Opens recording and trajectory and writes the first state. */
+MUST_CHECK enum status run_output_open(struct run_output *self, const struct world *world,
 				       const struct shape_library *shapes, struct reason *why);
 /* A tick was made. */
 MUST_CHECK enum status run_output_tick(struct run_output *self, const struct world *world,
 				       struct reason *why);
-/* Writes the last state and closes the files. `status` is that of the run; after a failure what was made
+/* Writes the last state and closes both. `status` is that of the run; after a failure what was made
  * before it is kept. */
 MUST_CHECK enum status run_output_close(struct run_output *self, const struct world *world,
 					enum status status, struct reason *why);

@@ -34,8 +34,6 @@ libcairnd_a_SOURCES += \
 	server/io/privileges.c \
 	server/io/secret_file.h \
 	server/io/secret_file.c \
-	server/io/output_file.h \
-	server/io/output_file.c \
 	server/io/parallel_pool.h \
 	server/io/parallel_pool.c
 
@@ -58,6 +56,5 @@ UNIT_TESTS += $(IO_TESTS) \
 	tests/unit/server/io/test_io_sim \
 	tests/unit/server/io/test_log \
 	tests/unit/server/io/test_outbox \
-	tests/unit/server/io/test_output_file \
 	tests/unit/server/io/test_tls_stream
 THREAD_TESTS += $(IO_TESTS)

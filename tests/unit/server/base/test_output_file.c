@@ -1,5 +1,5 @@
-/* Files that a command writes at its end: what could not be written then is refused before it begins. */
-#include "server/io/output_file.h"
+/* Files that a program writes: what could not be written at its end is refused before it begins. */
+#include "server/base/output_file.h"
 #include "tests/lib/check_main.h"
 
 #include <limits.h>
@@ -128,6 +128,99 @@ START_TEST(no_file_replaces_another_or_what_is_read)
 }
 END_TEST
 
+static const struct {
+	const char *path, *endings;
+	bool good;
+} NAMES[] = {
+	{ "plot.svg", ".svg", true },	    { "./plot.SVG", ".svg", true },
+	{ "out.yml", ".yaml .yml", true },  { "out.yaml", ".yaml .yml", true },
+	{ "/dev/stdout", ".svg", true },    { "./plot", ".svg", true },
+	{ ".hidden", ".svg", true },	    { "plot.png", ".svg", false },
+	{ "plot.svg.gz", ".svg", false },   { "plot.sv", ".svg", false },
+	{ "plot.svgz", ".svg", false },	    { "out.svg", ".yaml .yml", false },
+	{ "out.yam", ".yaml .yml", false }, { "out.", ".svg", false },
+};
+
+START_TEST(an_ending_of_another_format_is_refused)
+{
+	struct reason why = { .text = "" };
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s%s", NAMES[_i].path[0] == '/' ? "" : in_folder(""),
+		 NAMES[_i].path);
+	const struct output_file file = { path, "plot", "SVG", NAMES[_i].endings, false };
+	ck_assert_int_eq(output_files_check(&file, 1, NULL, &why),
+			 NAMES[_i].good ? STATUS_OK : STATUS_RANGE);
+	if (NAMES[_i].good)
+		return;
+	ck_assert_str_eq(why.field, "plot");
+	ck_assert_ptr_nonnull(strstr(why.text, NAMES[_i].path));
+	ck_assert_ptr_nonnull(strstr(why.text, "SVG is written"));
+}
+END_TEST
+
+START_TEST(a_long_name_leaves_room_for_the_remedy)
+{
+	struct reason why;
+	char path[301];
+	memset(path, 'x', sizeof path);
+	memcpy(path + 296, ".png", 5);
+	ck_assert_int_eq(check(path, &why), STATUS_RANGE);
+	ck_assert_ptr_nonnull(strstr(why.text, "ends with .csv, or has no ending"));
+}
+END_TEST
+
+START_TEST(an_ending_alone_is_no_name)
+{
+	ck_assert(path_ends("a.cairn", ".cairn"));
+	ck_assert(path_ends("folder/A.CAIRN", ".cairn"));
+	ck_assert(!path_ends(".cairn", ".cairn"));
+	ck_assert(!path_ends("a.rec", ".cairn"));
+}
+END_TEST
+
+START_TEST(a_fresh_file_replaces_nothing)
+{
+	struct reason why;
+	FILE *stream;
+	const struct output_file file = { .path = in_folder("old.csv"),
+					  .field = "file",
+					  .fresh = true };
+	ck_assert_int_eq(output_files_check(&file, 1, NULL, &why), STATUS_OK);
+	ck_assert_int_eq(output_file_open(&file, &stream, &why), STATUS_OK);
+	ck_assert_int_eq(output_file_close(&file, stream, &why), STATUS_OK);
+	ck_assert_int_eq(output_files_check(&file, 1, NULL, &why), STATUS_EXISTS);
+	ck_assert_int_eq(output_file_open(&file, &stream, &why), STATUS_EXISTS);
+	ck_assert_ptr_null(stream);
+	ck_assert_ptr_nonnull(strstr(why.text, "old.csv exists already: remove it"));
+	/* A link that leads nowhere is a file that is there. */
+	ck_assert_int_eq(symlink("to.csv", in_folder("link.csv")), 0);
+	const struct output_file link = { .path = in_folder("link.csv"),
+					  .field = "file",
+					  .fresh = true };
+	ck_assert_int_eq(output_files_check(&link, 1, NULL, &why), STATUS_EXISTS);
+}
+END_TEST
+
+START_TEST(what_a_full_disk_does_not_take_is_told)
+{
+	struct reason why;
+	FILE *stream;
+	const struct output_file file = { .path = "/dev/full", .field = "poses" };
+	ck_assert_int_eq(output_files_check(&file, 1, NULL, &why), STATUS_OK);
+	ck_assert_int_eq(output_file_open(&file, &stream, &why), STATUS_OK);
+	fputs("lost", stream);
+	ck_assert_int_eq(output_file_written(&file, stream, &why), STATUS_OK);
+	(void)fflush(stream);
+	ck_assert_int_eq(output_file_written(&file, stream, &why), STATUS_IO);
+	ck_assert_int_eq(output_file_close(&file, stream, &why), STATUS_IO);
+	ck_assert_str_eq(why.field, "poses");
+	/* Only closing tells of what still waited in the stream. */
+	ck_assert_int_eq(output_file_open(&file, &stream, &why), STATUS_OK);
+	fputs("lost", stream);
+	ck_assert_int_eq(output_file_close(&file, stream, &why), STATUS_IO);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("output_file");
@@ -137,6 +230,11 @@ static Suite *make(void)
 	tcase_add_test(all, a_link_is_followed_and_a_pipe_is_not_opened);
 	tcase_add_test(all, what_cannot_be_written_is_refused_with_the_reason);
 	tcase_add_test(all, no_file_replaces_another_or_what_is_read);
+	tcase_add_loop_test(all, an_ending_of_another_format_is_refused, 0, (int)COUNT_OF(NAMES));
+	tcase_add_test(all, a_long_name_leaves_room_for_the_remedy);
+	tcase_add_test(all, an_ending_alone_is_no_name);
+	tcase_add_test(all, a_fresh_file_replaces_nothing);
+	tcase_add_test(all, what_a_full_disk_does_not_take_is_told);
 	suite_add_tcase(suite, all);
 	return suite;
 }
