@@ -6,9 +6,9 @@ libengine_a_SOURCES += \
 	server/engine/collision/bisect.c \
 	server/engine/collision/box_queries.h \
 	server/engine/collision/box_queries.c \
+	server/engine/collision/broad_grid.h \
 	server/engine/collision/broad_grid.c \
 	server/engine/collision/broad_kind.h \
-	server/engine/collision/broad_levels.c \
 	server/engine/collision/broad_phase.h \
 	server/engine/collision/broad_phase.c \
 	server/engine/collision/broad_sweep.c \
@@ -42,8 +42,6 @@ libengine_a_SOURCES += \
 	server/engine/collision/gjk_curved.c \
 	server/engine/collision/gjk_exact.h \
 	server/engine/collision/gjk_exact.c \
-	server/engine/collision/grid.h \
-	server/engine/collision/grid.c \
 	server/engine/collision/hierarchy.h \
 	server/engine/collision/hierarchy.c \
 	server/engine/collision/hierarchy_walk.c \

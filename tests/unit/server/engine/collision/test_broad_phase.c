@@ -7,7 +7,7 @@
 #include "server/base/array.h"
 #include "server/base/heap.h"
 #include "server/base/rng.h"
-#include "server/engine/collision/grid.h"
+#include "server/engine/collision/broad_grid.h"
 #include "server/engine/collision/tree.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/poses.h"

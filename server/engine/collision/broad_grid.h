@@ -1,5 +1,5 @@
-/* grid.h: proxies in cells of one or several sizes (ch1-3 G-09…G-12); the common part of the kinds
- * `grid` and `levels` of broad phase.
+/* broad_grid.h: proxies in cells of one or several sizes (ch1-3 G-09…G-12): the kinds `grid` and `levels`
+ * of broad phase.
  *
  * A level is a grid of cubes of one size. A proxy is stored in every cell of its level that its box touches,
  * or, if these are too many, in the list of large proxies. Empty cells take no memory. A search visits each
@@ -12,8 +12,8 @@
  * Cell sizes are chosen again when many proxies were added or resized. They change the cost of a search,
  * never its result.
  */
-#ifndef CAIRN_ENGINE_COLLISION_GRID_H
-#define CAIRN_ENGINE_COLLISION_GRID_H
+#ifndef CAIRN_ENGINE_COLLISION_BROAD_GRID_H
+#define CAIRN_ENGINE_COLLISION_BROAD_GRID_H
 
 #include "server/engine/collision/broad_kind.h"
 
@@ -36,25 +36,5 @@ struct grid_levels grid_levels_between(double diameter_min, double diameter_max,
 				       uint32_t levels_max);
 /* G-11: the largest level with a cell's width of at most diameter / GRID_PART_MIN; 0 below the least. */
 uint32_t grid_level_of(const struct grid_levels *levels, double diameter);
-
-struct broad_index *grid_create(bool one_level); /* NULL: no memory */
-
-/* For the tables of kinds. */
-void grid_destroy(struct broad_index *index);
-void grid_reset(struct broad_index *index);
-MUST_CHECK enum status grid_reserve(struct broad_index *index, uint32_t slots);
-void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
-void grid_remove(struct broad_index *index, uint32_t slot, bool still);
-void grid_move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
-const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still);
-void grid_set_cells(struct broad_index *index, struct broad_cells cells);
-void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t count);
-void grid_partners(const struct broad_index *index, const struct pair_search *search, uint32_t slot,
-		   bool still, struct partners *out);
-void grid_query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
-		void *context);
-void grid_ray(const struct broad_index *index, vec3 origin, vec3 direction, double fraction_max,
-	      proxy_ray_visit *visit, void *context);
-struct broad_phase_work grid_work(const struct broad_index *index);
 
 #endif
