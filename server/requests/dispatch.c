@@ -7,79 +7,46 @@
 #include "server/requests/requests.h"
 #include "server/worlds/worlds.h"
 
-/* table: one line for each message that a client may send. HELLO is handled before (session.c). */
+/* Of each message that a client may send. HELLO is handled before (session.c). */
+static session_handler *const HANDLERS[] = {
+	[MESSAGE_PING] = handle_ping,
+	[MESSAGE_PONG] = handle_pong,
+	[MESSAGE_GOODBYE] = handle_goodbye,
+	[MESSAGE_INFO] = handle_info,
+	[MESSAGE_CONFIG] = handle_config,
+	[MESSAGE_SESSIONS] = handle_sessions,
+	[MESSAGE_KICK] = handle_kick,
+	[MESSAGE_MONITOR] = handle_monitor,
+	[MESSAGE_DRAIN] = handle_drain,
+	[MESSAGE_WORLD_LIST] = handle_world_list,
+	[MESSAGE_WORLD_CREATE] = handle_world_create,
+	[MESSAGE_WORLD_JOIN] = handle_world_join,
+	[MESSAGE_WORLD_LEAVE] = handle_world_leave,
+	[MESSAGE_WORLD_DESTROY] = handle_world_destroy,
+	[MESSAGE_CONTROL] = handle_control,
+	[MESSAGE_SHAPE_UPLOAD] = handle_shape_upload,
+	[MESSAGE_SCENE_LIST] = handle_scene_list,
+	[MESSAGE_SCENE_OPEN] = handle_scene_open,
+	[MESSAGE_SUBSCRIBE] = handle_subscribe,
+	[MESSAGE_UNSUBSCRIBE] = handle_unsubscribe,
+	[MESSAGE_ACK] = handle_ack,
+	[MESSAGE_RESYNC] = handle_resync,
+	[MESSAGE_FOCUS] = handle_focus,
+	[MESSAGE_SEEK] = handle_seek,
+	[MESSAGE_COMMANDS] = handle_commands,
+	[MESSAGE_STEP] = handle_step,
+	[MESSAGE_STEP_WORLDS] = handle_step_worlds,
+	[MESSAGE_QUERY] = handle_query,
+	[MESSAGE_LOOKS] = handle_looks,
+	[MESSAGE_SAVE] = handle_save,
+	[MESSAGE_RESTORE] = handle_restore,
+	[MESSAGE_RECORD] = handle_record,
+	[MESSAGE_FORK] = handle_fork,
+};
+
 static session_handler *handler_of(enum message_type type)
 {
-	switch (type) {
-	case MESSAGE_PING:
-		return handle_ping;
-	case MESSAGE_PONG:
-		return handle_pong;
-	case MESSAGE_GOODBYE:
-		return handle_goodbye;
-	case MESSAGE_INFO:
-		return handle_info;
-	case MESSAGE_CONFIG:
-		return handle_config;
-	case MESSAGE_SESSIONS:
-		return handle_sessions;
-	case MESSAGE_KICK:
-		return handle_kick;
-	case MESSAGE_MONITOR:
-		return handle_monitor;
-	case MESSAGE_DRAIN:
-		return handle_drain;
-	case MESSAGE_WORLD_LIST:
-		return handle_world_list;
-	case MESSAGE_WORLD_CREATE:
-		return handle_world_create;
-	case MESSAGE_WORLD_JOIN:
-		return handle_world_join;
-	case MESSAGE_WORLD_LEAVE:
-		return handle_world_leave;
-	case MESSAGE_WORLD_DESTROY:
-		return handle_world_destroy;
-	case MESSAGE_CONTROL:
-		return handle_control;
-	case MESSAGE_SHAPE_UPLOAD:
-		return handle_shape_upload;
-	case MESSAGE_SCENE_LIST:
-		return handle_scene_list;
-	case MESSAGE_SCENE_OPEN:
-		return handle_scene_open;
-	case MESSAGE_SUBSCRIBE:
-		return handle_subscribe;
-	case MESSAGE_UNSUBSCRIBE:
-		return handle_unsubscribe;
-	case MESSAGE_ACK:
-		return handle_ack;
-	case MESSAGE_RESYNC:
-		return handle_resync;
-	case MESSAGE_FOCUS:
-		return handle_focus;
-	case MESSAGE_SEEK:
-		return handle_seek;
-	case MESSAGE_COMMANDS:
-		return handle_commands;
-	case MESSAGE_STEP:
-		return handle_step;
-	case MESSAGE_STEP_WORLDS:
-		return handle_step_worlds;
-	case MESSAGE_QUERY:
-		return handle_query;
-	case MESSAGE_LOOKS:
-		return handle_looks;
-	case MESSAGE_SAVE:
-		return handle_save;
-	case MESSAGE_RESTORE:
-		return handle_restore;
-	case MESSAGE_RECORD:
-		return handle_record;
-	case MESSAGE_FORK:
-		return handle_fork;
-	default:
-		return NULL;
-	}
+	return (size_t)type < COUNT_OF(HANDLERS) ? HANDLERS[type] : NULL;
 }
 
 /* True if the message changes something for others; false if it only reads. */
