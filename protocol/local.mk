@@ -84,6 +84,7 @@ libcairnproto_a_SOURCES += \
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_message.h \
 	tests/lib/shipped_scenes.h \
+	tests/lib/scene_text.h \
 	tests/lib/gen_message.c \
 	tests/lib/wire_vectors.h \
 	tests/lib/wire_queries.c \

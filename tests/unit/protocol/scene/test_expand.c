@@ -8,6 +8,7 @@
 #include "server/base/rng.h"
 #include "server/worlds/scene_world.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,57 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct scene *parse(const char *text)
-{
-	struct scene *scene = NULL;
-	struct reason why = { 0 };
-	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
-	return scene;
-}
-
-static const struct command *command_of(const struct scene *scene, uint16_t op, uint32_t index)
-{
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		if (scene->commands[i].op == op && index-- == 0)
-			return &scene->commands[i];
-	ck_abort_msg("there is no such command");
-}
-
 static const struct command_SPAWN *spawn(const struct scene *scene, uint32_t index)
 {
-	return &command_of(scene, COMMAND_SPAWN, index)->spawn;
-}
-
-static uint32_t count_of(const struct scene *scene, uint16_t op)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		count += scene->commands[i].op == op;
-	return count;
-}
-
-/* Of all commands, as they are sent, and of all shapes. */
-static uint64_t digest(const struct scene *scene)
-{
-	static uint8_t packed[1 << 20];
-	struct hasher hasher;
-	hasher_init(&hasher, 0);
-	for (uint32_t i = 0; i < scene->command_count; i++) {
-		struct wire_packer out = wire_packer_over(packed, sizeof packed);
-		command_pack(&out, &scene->commands[i]);
-		ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
-		hasher_update(&hasher, packed, out.bytes);
-	}
-	for (uint32_t i = 0; i < scene->shape_count; i++)
-		hasher_update(&hasher, scene->shapes[i].canonical, scene->shapes[i].bytes);
-	return hasher_digest(&hasher);
+	return &scene_command(scene, COMMAND_SPAWN, index)->spawn;
 }
 
 static void same_scene(const char *a, const char *b)
 {
-	struct scene *one = parse(a), *other = parse(b);
-	ck_assert_uint_eq(digest(one), digest(other));
+	struct scene *one = scene_of_text(a), *other = scene_of_text(b);
+	ck_assert_uint_eq(scene_digest(one), scene_digest(other));
 	scene_destroy(one);
 	scene_destroy(other);
 }
@@ -188,7 +147,7 @@ END_TEST
 
 START_TEST(a_doubled_dollar_sign_is_one)
 {
-	struct scene *scene = parse("bodies: [{name: 'a$$b'}]\n");
+	struct scene *scene = scene_of_text("bodies: [{name: 'a$$b'}]\n");
 	char name[SCENE_BODY_NAME];
 	ck_assert(scene_body_name(scene, 1, name));
 	ck_assert_str_eq(name, "a$b");
@@ -215,23 +174,23 @@ static const char PAIR[] =
 
 START_TEST(an_instance_is_what_one_would_write)
 {
-	struct scene *scene = parse(PAIR);
+	struct scene *scene = scene_of_text(PAIR);
 	char name[SCENE_BODY_NAME];
-	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 6);
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 4);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 6);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_CREATE), 4);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_vec3(spawn(scene, 2 * i)->position, 5, 0, 2 * i);
 		assert_vec3(spawn(scene, 2 * i + 1)->position, 5 - (2.0 + i), 0, 2 * i);
 		assert_vec3(spawn(scene, 2 * i + 1)->velocity, 0, 1, 0);
 		const struct command_JOINT_CREATE *joint =
-			&command_of(scene, COMMAND_JOINT_CREATE, i)->joint_create;
+			&scene_command(scene, COMMAND_JOINT_CREATE, i)->joint_create;
 		ck_assert_int_eq(joint->body_a, -(int64_t)(2 * i) - 1);
 		ck_assert_int_eq(joint->body_b, -(int64_t)(2 * i + 1) - 1);
 		assert_vec3(joint->point_a, 5, 0, 2 * i);
 		assert_vec3(joint->point_b, 5 - (2.0 + i), 0, 2 * i);
 	}
 	const struct command_JOINT_CREATE *across =
-		&command_of(scene, COMMAND_JOINT_CREATE, 3)->joint_create;
+		&scene_command(scene, COMMAND_JOINT_CREATE, 3)->joint_create;
 	ck_assert_int_eq(across->body_a, -1);
 	ck_assert_int_eq(across->body_b, -6);
 	ck_assert(scene_body_name(scene, 6, name));
@@ -243,16 +202,16 @@ END_TEST
 START_TEST(assemblies_are_in_assemblies)
 {
 	/* The outer `index` goes to the inner one by a variable; names have both prefixes. */
-	struct scene *scene =
-		parse("assemblies:\n"
-		      "  row: {variables: {z: 0}, bodies: [{name: x, at: [$index, 0, $z], "
-		      "array: {count: 2}}]}\n"
-		      "  all: {bodies: [{name: r, assembly: row, array: {count: 3, step: [0, 1, "
-		      "0]}, variables: {z: 10 * k}}],\n"
-		      "        variables: {k: index}}\n"
-		      "bodies: [{assembly: all, array: {count: 2}}]\n");
+	struct scene *scene = scene_of_text(
+		"assemblies:\n"
+		"  row: {variables: {z: 0}, bodies: [{name: x, at: [$index, 0, $z], "
+		"array: {count: 2}}]}\n"
+		"  all: {bodies: [{name: r, assembly: row, array: {count: 3, step: [0, 1, "
+		"0]}, variables: {z: 10 * k}}],\n"
+		"        variables: {k: index}}\n"
+		"bodies: [{assembly: all, array: {count: 2}}]\n");
 	char name[SCENE_BODY_NAME];
-	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 12);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 12);
 	for (uint32_t i = 0; i < 12; i++)
 		assert_vec3(spawn(scene, i)->position, i / 2 % 3, i / 2 % 3, 10.0 * (i / 6));
 	ck_assert(scene_body_name(scene, 12, name));
@@ -263,46 +222,46 @@ END_TEST
 
 START_TEST(fields_particles_and_movers_are_placed_with_their_assembly)
 {
-	struct scene *scene =
-		parse("bodies:\n"
-		      "- name: g\n"
-		      "  at: [1, 2, 3]\n"
-		      "  rotation: {axis: [0, 1, 0], degrees: 90}\n"
-		      "  assembly:\n"
-		      "    bodies: [{shape: {kind: capsule, radius: 0.2, length: 1}, mover: "
-		      "{walk: [0, 0, 1]}}]\n"
-		      "    fields: [{kind: drag, at: [0, 0, 1], velocity: [0, 0, 2], linear: 1}]\n"
-		      "    particles: [{name: jet, at: [0, 0, 1]}]\n");
+	struct scene *scene = scene_of_text(
+		"bodies:\n"
+		"- name: g\n"
+		"  at: [1, 2, 3]\n"
+		"  rotation: {axis: [0, 1, 0], degrees: 90}\n"
+		"  assembly:\n"
+		"    bodies: [{shape: {kind: capsule, radius: 0.2, length: 1}, mover: "
+		"{walk: [0, 0, 1]}}]\n"
+		"    fields: [{kind: drag, at: [0, 0, 1], velocity: [0, 0, 2], linear: 1}]\n"
+		"    particles: [{name: jet, at: [0, 0, 1]}]\n");
 	const struct command_FIELD_CREATE *field =
-		&command_of(scene, COMMAND_FIELD_CREATE, 0)->field_create;
+		&scene_command(scene, COMMAND_FIELD_CREATE, 0)->field_create;
 	const struct command_PARTICLES_CREATE *jet =
-		&command_of(scene, COMMAND_PARTICLES_CREATE, 0)->particles_create;
+		&scene_command(scene, COMMAND_PARTICLES_CREATE, 0)->particles_create;
 	assert_vec3(field->position, 2, 2, 3);
 	assert_vec3(field->velocity, 2, 0, 0);
 	assert_vec3(jet->position, 2, 2, 3);
 	ck_assert_str_eq(jet->name.text, "g.jet");
-	assert_vec3(command_of(scene, COMMAND_STEER, 0)->steer.velocity, 1, 0, 0);
+	assert_vec3(scene_command(scene, COMMAND_STEER, 0)->steer.velocity, 1, 0, 0);
 	scene_destroy(scene);
 }
 END_TEST
 
 START_TEST(names_belong_to_the_innermost_assembly_that_has_them)
 {
-	struct scene *scene =
-		parse("assemblies:\n"
-		      "  inner: {bodies: [{name: a}], joints: [{type: distance, a: a, b: b, "
-		      "at_a: [0, 0, 0], at_b: [0, 0, 0]},\n"
-		      "    {type: distance, a: a, b: c, at_a: [0, 0, 0], at_b: [0, 0, 0]}]}\n"
-		      "bodies:\n"
-		      "- {name: a}\n"
-		      "- {name: c}\n"
-		      "- {name: o, assembly: {bodies: [{name: b}, {name: i, assembly: inner}]}}\n");
+	struct scene *scene = scene_of_text(
+		"assemblies:\n"
+		"  inner: {bodies: [{name: a}], joints: [{type: distance, a: a, b: b, "
+		"at_a: [0, 0, 0], at_b: [0, 0, 0]},\n"
+		"    {type: distance, a: a, b: c, at_a: [0, 0, 0], at_b: [0, 0, 0]}]}\n"
+		"bodies:\n"
+		"- {name: a}\n"
+		"- {name: c}\n"
+		"- {name: o, assembly: {bodies: [{name: b}, {name: i, assembly: inner}]}}\n");
 	/* 1 a, 2 c, 3 o.b, 4 o.i.a */
 	const struct command_JOINT_CREATE *first =
-		&command_of(scene, COMMAND_JOINT_CREATE, 0)->joint_create;
+		&scene_command(scene, COMMAND_JOINT_CREATE, 0)->joint_create;
 	ck_assert_int_eq(first->body_a, -4);
 	ck_assert_int_eq(first->body_b, -3);
-	ck_assert_int_eq(command_of(scene, COMMAND_JOINT_CREATE, 1)->joint_create.body_b, -2);
+	ck_assert_int_eq(scene_command(scene, COMMAND_JOINT_CREATE, 1)->joint_create.body_b, -2);
 	scene_destroy(scene);
 }
 END_TEST
@@ -310,28 +269,28 @@ END_TEST
 /* A scene and its copy in another frame: the worlds differ by that frame. */
 START_TEST(a_frame_moves_a_scene_rigidly)
 {
-	struct scene *a =
-		parse("bodies:\n"
-		      "- {name: x, shape: {kind: box, size: [1, 2, 3]}, at: [1, 2, 3], "
-		      "rotation: {euler: [10, 20, 30]},\n"
-		      "   velocity: [1, 2, 3], angular_velocity: [3, 2, 1], grid: {count: [2, "
-		      "2, 2], spacing: 4}, jitter: 0.1,\n"
-		      "   jitter_degrees: 20}\n"
-		      "joints: [{type: revolute, a: 'x[0]', b: 'x[1]', at: [1, 1, 1], axis: [1, "
-		      "2, 0], across: [0, 0, 1]}]\n");
-	struct scene *b =
-		parse("bodies:\n"
-		      "- {name: x, shape: {kind: box, size: [1, 2, 3]}, at: [1, 2, 3], "
-		      "rotation: {euler: [10, 20, 30]},\n"
-		      "   velocity: [1, 2, 3], angular_velocity: [3, 2, 1], grid: {count: [2, "
-		      "2, 2], spacing: 4}, jitter: 0.1,\n"
-		      "   jitter_degrees: 20, frame: {at: [7, 8, 9], rotation: {euler: [50, 60, "
-		      "70]}}}\n"
-		      "joints: [{type: revolute, a: 'x[0]', b: 'x[1]', at: [1, 1, 1], axis: [1, "
-		      "2, 0], across: [0, 0, 1],\n"
-		      "   frame: {at: [7, 8, 9], rotation: {euler: [50, 60, 70]}}}]\n");
-	struct scene *frame = parse("bodies: [{at: [7, 8, 9], rotation: {euler: [50, 60, "
-				    "70]}}]\n");
+	struct scene *a = scene_of_text(
+		"bodies:\n"
+		"- {name: x, shape: {kind: box, size: [1, 2, 3]}, at: [1, 2, 3], "
+		"rotation: {euler: [10, 20, 30]},\n"
+		"   velocity: [1, 2, 3], angular_velocity: [3, 2, 1], grid: {count: [2, "
+		"2, 2], spacing: 4}, jitter: 0.1,\n"
+		"   jitter_degrees: 20}\n"
+		"joints: [{type: revolute, a: 'x[0]', b: 'x[1]', at: [1, 1, 1], axis: [1, "
+		"2, 0], across: [0, 0, 1]}]\n");
+	struct scene *b = scene_of_text(
+		"bodies:\n"
+		"- {name: x, shape: {kind: box, size: [1, 2, 3]}, at: [1, 2, 3], "
+		"rotation: {euler: [10, 20, 30]},\n"
+		"   velocity: [1, 2, 3], angular_velocity: [3, 2, 1], grid: {count: [2, "
+		"2, 2], spacing: 4}, jitter: 0.1,\n"
+		"   jitter_degrees: 20, frame: {at: [7, 8, 9], rotation: {euler: [50, 60, "
+		"70]}}}\n"
+		"joints: [{type: revolute, a: 'x[0]', b: 'x[1]', at: [1, 1, 1], axis: [1, "
+		"2, 0], across: [0, 0, 1],\n"
+		"   frame: {at: [7, 8, 9], rotation: {euler: [50, 60, 70]}}}]\n");
+	struct scene *frame = scene_of_text("bodies: [{at: [7, 8, 9], rotation: {euler: [50, 60, "
+					    "70]}}]\n");
 	pose f = pose_make(spawn(frame, 0)->position, spawn(frame, 0)->rotation);
 	for (uint32_t i = 0; i < 8; i++) {
 		const struct command_SPAWN *was = spawn(a, i), *is = spawn(b, i);
@@ -342,9 +301,9 @@ START_TEST(a_frame_moves_a_scene_rigidly)
 		ck_assert_double_eq_tol(scalar_abs(quat_dot(turn, is->rotation)), 1, 1e-12);
 	}
 	const struct command_JOINT_CREATE *was =
-		&command_of(a, COMMAND_JOINT_CREATE, 0)->joint_create;
+		&scene_command(a, COMMAND_JOINT_CREATE, 0)->joint_create;
 	const struct command_JOINT_CREATE *is =
-		&command_of(b, COMMAND_JOINT_CREATE, 0)->joint_create;
+		&scene_command(b, COMMAND_JOINT_CREATE, 0)->joint_create;
 	vec3 at = pose_point(f, was->point_a);
 	assert_vec3(is->point_a, at.x, at.y, at.z);
 	ck_assert_double_eq_tol(
@@ -365,7 +324,7 @@ START_TEST(bodies_of_a_ring_face_as_told)
 		snprintf(text, sizeof text,
 			 "bodies: [{ring: {count: 12, radius: 3, start: 15, facing: %s}}]\n",
 			 FACING[k]);
-		struct scene *scene = parse(text);
+		struct scene *scene = scene_of_text(text);
 		for (uint32_t i = 0; i < 12; i++) {
 			double angle = (15 + 30.0 * i) * RADIANS_PER_DEGREE;
 			vec3 out = vec3_make(sin(angle), 0, cos(angle));
@@ -382,9 +341,9 @@ END_TEST
 
 START_TEST(a_spirals_bodies_are_its_spacing_apart)
 {
-	struct scene *scene =
-		parse("bodies: [{spiral: {count: 200, radius: 2, growth: 1, rise: 0.5, spacing: "
-		      "0.1}}]\n");
+	struct scene *scene = scene_of_text(
+		"bodies: [{spiral: {count: 200, radius: 2, growth: 1, rise: 0.5, spacing: "
+		"0.1}}]\n");
 	double turned = 0;
 	for (uint32_t i = 1; i < 200; i++) {
 		vec3 a = spawn(scene, i - 1)->position, b = spawn(scene, i)->position;
@@ -404,7 +363,7 @@ START_TEST(a_scatter_keeps_its_distance_and_its_seed)
 {
 	const char *text = "bodies: [{name: s, scatter: {count: 400, size: [10, 2, 8], apart: 0.5, "
 			   "turn: any}, seed: 5}]\n";
-	struct scene *scene = parse(text);
+	struct scene *scene = scene_of_text(text);
 	for (uint32_t i = 0; i < 400; i++) {
 		vec3 at = spawn(scene, i)->position;
 		ck_assert(scalar_abs(at.x) <= 5 && at.y >= 0 && at.y <= 2 && scalar_abs(at.z) <= 4);
@@ -412,10 +371,10 @@ START_TEST(a_scatter_keeps_its_distance_and_its_seed)
 			ck_assert_double_ge(vec3_distance(at, spawn(scene, k)->position), 0.5);
 	}
 	same_scene(text, text);
-	struct scene *other =
-		parse("bodies: [{name: s, scatter: {count: 400, size: [10, 2, 8], apart: 0.5, "
-		      "turn: any}, seed: 6}]\n");
-	ck_assert_uint_ne(digest(scene), digest(other));
+	struct scene *other = scene_of_text(
+		"bodies: [{name: s, scatter: {count: 400, size: [10, 2, 8], apart: 0.5, "
+		"turn: any}, seed: 6}]\n");
+	ck_assert_uint_ne(scene_digest(scene), scene_digest(other));
 	scene_destroy(scene);
 	scene_destroy(other);
 }
@@ -423,7 +382,7 @@ END_TEST
 
 START_TEST(instances_of_a_planar_world_turn_about_z)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"world: {planar: true}\n"
 		"assemblies: {a: {bodies: [{shape: {kind: polygon, points: [[0, 0], [1, 0], "
 		"[0, 1]]}, at: [1, 0, 0]}]}}\n"
@@ -440,7 +399,7 @@ END_TEST
 /* The leader of a gear is a joint of the same assembly, then one of those around it, then one of the file. */
 START_TEST(gears_in_assemblies_follow_joints_of_their_own)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"assemblies:\n"
 		"  in: {bodies: [{name: w}], joints: [{type: revolute, name: i, b: w, at: [0, 0, 0], "
 		"gear: {leader: o}}]}\n"
@@ -453,14 +412,14 @@ START_TEST(gears_in_assemblies_follow_joints_of_their_own)
 	/* Joints in their order: one.in.i, one.o, one.c, two.in.i, two.o, two.c, f, o. */
 	static const uint32_t expected[][2] = { { 0, 1 }, { 1, 6 }, { 2, 1 }, { 3, 4 },
 						{ 4, 6 }, { 5, 4 }, { 7, 4 } };
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_GEAR), COUNT_OF(expected));
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_GEAR), COUNT_OF(expected));
 	for (uint32_t i = 0; i < COUNT_OF(expected); i++) {
 		const struct command_JOINT_GEAR *gear =
-			&command_of(scene, COMMAND_JOINT_GEAR, i)->joint_gear;
+			&scene_command(scene, COMMAND_JOINT_GEAR, i)->joint_gear;
 		ck_assert_ptr_eq(&scene->commands[-gear->joint - 1],
-				 command_of(scene, COMMAND_JOINT_CREATE, expected[i][0]));
+				 scene_command(scene, COMMAND_JOINT_CREATE, expected[i][0]));
 		ck_assert_ptr_eq(&scene->commands[-gear->leader - 1],
-				 command_of(scene, COMMAND_JOINT_CREATE, expected[i][1]));
+				 scene_command(scene, COMMAND_JOINT_CREATE, expected[i][1]));
 	}
 	scene_destroy(scene);
 }
@@ -541,14 +500,14 @@ START_TEST(an_included_file_is_a_part_of_the_scene)
 		     &scene, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	ck_assert_uint_eq(scene->world.rate_num, 50);
-	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 5);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 5);
 	assert_vec3(spawn(scene, 0)->position, 0, 1, 1);
 	assert_vec3(spawn(scene, 2)->position, -1, 0, 0);
 	ck_assert_double_eq(spawn(scene, 0)->density, 10);
 	/* The balls have the radii 4 and 1.5: two shapes; both hulls are one. */
 	ck_assert_uint_eq(scene->shape_count, 3);
 	const struct command_JOINT_CREATE *last =
-		&command_of(scene, COMMAND_JOINT_CREATE, 2)->joint_create;
+		&scene_command(scene, COMMAND_JOINT_CREATE, 2)->joint_create;
 	ck_assert_int_eq(last->body_a, -1);
 	ck_assert_int_eq(last->body_b, -3);
 	ck_assert_ptr_nonnull(scene->notes);
@@ -757,7 +716,7 @@ START_TEST(a_flat_copy_makes_the_same_commands)
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	status = scene_parse(text, strlen(text), NULL, &copy, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
-	ck_assert_uint_eq(digest(scene), digest(copy));
+	ck_assert_uint_eq(scene_digest(scene), scene_digest(copy));
 	ck_assert_str_eq(scene->world.name, copy->world.name);
 	ck_assert_uint_eq(scene->name_count, copy->name_count);
 	for (uint32_t i = 0; i < scene->name_count; i++)

@@ -2,6 +2,7 @@
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,18 +13,9 @@
 	"- {name: ball, at: [0, 1, 0]}\n"                                                          \
 	"- {name: row, grid: {count: [3, 1, 1]}}\n"
 
-static struct scene *parse(const char *text)
-{
-	struct scene *scene = NULL;
-	struct reason why = { 0 };
-	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
-	return scene;
-}
-
 START_TEST(a_file_without_the_sections_expects_nothing)
 {
-	struct scene *scene = parse(BODIES);
+	struct scene *scene = scene_of_text(BODIES);
 	ck_assert_uint_eq(scene->expectation_count, 0);
 	ck_assert_uint_eq(scene->compare.ticks, 600);
 	ck_assert_uint_eq(scene->compare.methods.count, 0);
@@ -33,7 +25,7 @@ END_TEST
 
 START_TEST(bounds_have_bodies_axes_ticks_and_limits)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		BODIES
 		"compare: {ticks: 120, methods: [lcp, soft-step]}\n"
 		"expect:\n"
@@ -75,7 +67,7 @@ START_TEST(every_measure_has_its_word)
 		snprintf(text, sizeof text, BODIES "expect:\n- {measure: %s%s, at_most: 1}\n",
 			 scene_measure_name((enum scene_measure)m),
 			 m < MEASURES_OF_BODIES ? ", body: ball" : "");
-		struct scene *scene = parse(text);
+		struct scene *scene = scene_of_text(text);
 		ck_assert_int_eq(scene->expectations[0].measure, m);
 		scene_destroy(scene);
 	}
@@ -132,7 +124,8 @@ END_TEST
 
 START_TEST(an_arch_stands_on_its_two_ends)
 {
-	struct scene *scene = parse("bodies:\n- {name: arch, arch: {count: 5, radius: 2}}\n");
+	struct scene *scene =
+		scene_of_text("bodies:\n- {name: arch, arch: {count: 5, radius: 2}}\n");
 	ck_assert_uint_eq(scene->command_count, 5);
 	for (uint32_t i = 0; i < 5; i++) {
 		const struct command_SPAWN *stone = &scene->commands[i].spawn;

@@ -3,45 +3,20 @@
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct scene *parse(const char *text)
-{
-	struct scene *scene = NULL;
-	struct reason why = { 0 };
-	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
-	return scene;
-}
-
-/* The index-th command of a kind. */
-static const struct command *command_at(const struct scene *scene, uint16_t op, uint32_t index)
-{
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		if (scene->commands[i].op == op && index-- == 0)
-			return &scene->commands[i];
-	ck_abort_msg("there is no such command");
-}
-
 static const struct command_JOINT_CREATE *joint_at(const struct scene *scene, uint32_t index)
 {
-	return &command_at(scene, COMMAND_JOINT_CREATE, index)->joint_create;
+	return &scene_command(scene, COMMAND_JOINT_CREATE, index)->joint_create;
 }
 
 static const struct command_JOINT_AXIS *axis_at(const struct scene *scene, uint32_t index)
 {
-	return &command_at(scene, COMMAND_JOINT_AXIS, index)->joint_axis;
-}
-
-static uint32_t count_of(const struct scene *scene, uint16_t op)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		count += scene->commands[i].op == op;
-	return count;
+	return &scene_command(scene, COMMAND_JOINT_AXIS, index)->joint_axis;
 }
 
 static void assert_near(vec3 is, double x, double y, double z)
@@ -67,11 +42,11 @@ static vec3 axis_of(quat frame, uint32_t axis)
 
 START_TEST(sides_are_commands_that_make_bodies)
 {
-	struct scene *scene =
-		parse(BODIES "joints:\n"
-			     "  - {type: spherical, a: one, b: 'four[2]', at_b: [0, 0, 0]}\n"
-			     "  - {type: fixed, b: 'four[-1]', at_b: [0, 0, 0]}\n"
-			     "  - {type: fixed, a: one, b: world, at: [0, 0, 0]}\n");
+	struct scene *scene = scene_of_text(
+		BODIES "joints:\n"
+		       "  - {type: spherical, a: one, b: 'four[2]', at_b: [0, 0, 0]}\n"
+		       "  - {type: fixed, b: 'four[-1]', at_b: [0, 0, 0]}\n"
+		       "  - {type: fixed, a: one, b: world, at: [0, 0, 0]}\n");
 	/* A parameter, the ground, `one`, four of `four`. */
 	ck_assert_int_eq(joint_at(scene, 0)->type, JOINT_SPHERICAL);
 	ck_assert_int_eq(joint_at(scene, 0)->body_a, -3);
@@ -87,11 +62,11 @@ END_TEST
 
 START_TEST(bodies_of_two_generators_are_joined_pairwise)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		BODIES "joints:\n"
 		       "  - {type: spherical, a: four, b: also, at_a: [0, 0.5, 0]}\n"
 		       "  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, 0]}\n");
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 8);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_CREATE), 8);
 	for (uint32_t i = 0; i < 4; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
 		ck_assert_int_eq(joint_at(scene, i)->body_b, -8 - (int)i);
@@ -108,11 +83,11 @@ END_TEST
 
 START_TEST(a_chain_joins_each_body_to_the_next)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		BODIES "joints:\n"
 		       "  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, 0],"
 		       " limits: [0, 0.7]}\n");
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 3);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_CREATE), 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
 		ck_assert_int_eq(joint_at(scene, i)->body_b, -5 - (int)i);
@@ -134,7 +109,7 @@ END_TEST
 
 START_TEST(anchors_are_in_the_world_or_in_a_body)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		TURNED
 		"joints:\n"
 		"  - {type: spherical, a: a, b: b, at: [4, 5, 6]}\n"
@@ -162,7 +137,7 @@ END_TEST
 
 START_TEST(a_distance_has_two_anchors)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		TURNED
 		"joints:\n"
 		"  - {type: distance, a: a, b: b, at: [0, 9, 0], to: [0, 6, 4]}\n"
@@ -207,7 +182,7 @@ START_TEST(frames_follow_axis_and_across)
 		snprintf(text, sizeof text,
 			 TURNED "joints: [{type: wheel, a: a, b: b, at: [0, 0, 0], %s}]",
 			 cases[i].text);
-		struct scene *scene = parse(text);
+		struct scene *scene = scene_of_text(text);
 		quat frame = joint_at(scene, 0)->frame_a;
 		ck_assert_double_eq_tol(quat_length(frame), 1, 1e-15);
 		ck_assert_msg(vec3_distance(axis_of(frame, 0), cases[i].x) < 1e-12, "%s",
@@ -221,8 +196,8 @@ END_TEST
 
 START_TEST(a_hinge_of_a_planar_world_is_perpendicular_to_the_plane)
 {
-	struct scene *scene = parse("world: {planar: true}\nbodies: [{name: a}]\n"
-				    "joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
+	struct scene *scene = scene_of_text("world: {planar: true}\nbodies: [{name: a}]\n"
+					    "joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
 	assert_near(axis_of(joint_at(scene, 0)->frame_a, 0), 0, 0, 1);
 	scene_destroy(scene);
 }
@@ -232,7 +207,7 @@ END_TEST
 
 START_TEST(every_key_of_a_joint_reaches_its_command)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		TURNED
 		"joints:\n"
 		"  - {type: prismatic, a: a, b: b, at: [0, 0, 0], violated: move, collide: true,\n"
@@ -271,7 +246,7 @@ END_TEST
 
 START_TEST(angles_may_be_given_in_degrees)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		TURNED
 		"joints:\n"
 		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], limits_degrees: [-90, 45],\n"
@@ -300,7 +275,7 @@ END_TEST
 /* A leader may come later; a generator's joints follow one by one. */
 START_TEST(gears_find_their_leaders)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"bodies: [{name: w, array: {count: 3, step: [1, 0, 0]}}, "
 		"{name: v, at: [0, 2, 0], array: {count: 3, step: [1, 0, 0]}}]\n"
 		"joints:\n"
@@ -317,15 +292,16 @@ START_TEST(gears_find_their_leaders)
 		double ratio, offset;
 	} expected[] = { { 0, 0, 5, 3, 0.5, 2 }, { 2, 3, 1, 3, -3, PI }, { 3, 3, 1, 3, -3, PI },
 			 { 4, 3, 1, 3, -3, PI }, { 5, 0, 5, 3, 1, 0 },	 { 5, 3, 3, 3, 1, 0 } };
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_GEAR), COUNT_OF(expected));
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_GEAR), COUNT_OF(expected));
 	for (uint32_t i = 0; i < COUNT_OF(expected); i++) {
 		const struct command_JOINT_GEAR *gear =
-			&command_at(scene, COMMAND_JOINT_GEAR, i)->joint_gear;
+			&scene_command(scene, COMMAND_JOINT_GEAR, i)->joint_gear;
 		const struct command *maker = &scene->commands[-gear->joint - 1];
-		ck_assert_ptr_eq(maker, command_at(scene, COMMAND_JOINT_CREATE, expected[i].joint));
+		ck_assert_ptr_eq(maker,
+				 scene_command(scene, COMMAND_JOINT_CREATE, expected[i].joint));
 		maker = &scene->commands[-gear->leader - 1];
 		ck_assert_ptr_eq(maker,
-				 command_at(scene, COMMAND_JOINT_CREATE, expected[i].leader));
+				 scene_command(scene, COMMAND_JOINT_CREATE, expected[i].leader));
 		ck_assert_uint_eq(gear->axis, expected[i].axis);
 		ck_assert_uint_eq(gear->leader_axis, expected[i].leader_axis);
 		ck_assert_double_eq(gear->ratio, expected[i].ratio);
@@ -337,7 +313,7 @@ END_TEST
 
 START_TEST(a_motor_may_exert_a_force)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		TURNED "joints:\n"
 		       "  - {type: revolute, a: a, b: b, at: [0, 0, 0],\n"
 		       "     motor: {force: -7, limit: 5, sine: {amplitude: 2, hertz: 1}}}\n");
@@ -371,7 +347,7 @@ START_TEST(keys_select_the_axes_of_their_types)
 		snprintf(text, sizeof text,
 			 TURNED "joints: [{type: %s, a: a, b: b, at: [0, 0, 0], %s: {}}]",
 			 words[i].type, words[i].word);
-		struct scene *scene = parse(text);
+		struct scene *scene = scene_of_text(text);
 		ck_assert_uint_eq(axis_at(scene, 0)->axis, words[i].axis);
 		ck_assert_int_eq(axis_at(scene, 0)->mode, JOINT_FREE);
 		scene_destroy(scene);
@@ -381,7 +357,7 @@ END_TEST
 
 START_TEST(motors_follow_tables)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		TURNED
 		"joints:\n"
 		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 0,\n"
@@ -389,14 +365,14 @@ START_TEST(motors_follow_tables)
 		"  - {type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 0,\n"
 		"     follow: {points: [[0.5, 2]]}}}\n");
 	const struct command_JOINT_TABLE *table =
-		&command_at(scene, COMMAND_JOINT_TABLE, 0)->joint_table;
+		&scene_command(scene, COMMAND_JOINT_TABLE, 0)->joint_table;
 	ck_assert_int_eq(table->joint, axis_at(scene, 0)->joint);
 	ck_assert_uint_eq(table->axis, 3);
 	ck_assert_double_eq(table->period, 4);
 	ck_assert_uint_eq(table->points.count, 3);
 	ck_assert_double_eq(table->points.items[2].time, 3);
 	ck_assert_double_eq_tol(table->points.items[1].value, 90 * RADIANS_PER_DEGREE, 1e-15);
-	table = &command_at(scene, COMMAND_JOINT_TABLE, 1)->joint_table;
+	table = &scene_command(scene, COMMAND_JOINT_TABLE, 1)->joint_table;
 	ck_assert_uint_eq(table->points.count, 1);
 	ck_assert_double_eq(table->points.items[0].value, 2);
 	ck_assert_double_eq(table->period, 0);
@@ -408,11 +384,11 @@ END_TEST
 
 START_TEST(batches_refer_to_bodies_of_earlier_batches)
 {
-	struct scene *scene =
-		parse(TURNED "joints:\n"
-			     "  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
-			     "  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
-			     "follow: {points: [[0, 1]]}}}\n");
+	struct scene *scene = scene_of_text(
+		TURNED "joints:\n"
+		       "  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
+		       "  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
+		       "follow: {points: [[0, 1]]}}}\n");
 	const uint32_t values[] = { 41, 42, 51, 0, 52, 0, 0 };
 	ck_assert_uint_eq(scene->command_count, 7);
 	scene_link(scene, 0, 1, values);
@@ -425,7 +401,7 @@ START_TEST(batches_refer_to_bodies_of_earlier_batches)
 	ck_assert_int_eq(joint_at(scene, 1)->body_b, 42);
 	ck_assert_int_eq(axis_at(scene, 1)->joint, -1);
 	scene_link(scene, 6, 7, values);
-	ck_assert_int_eq(command_at(scene, COMMAND_JOINT_TABLE, 0)->joint_table.joint, 52);
+	ck_assert_int_eq(scene_command(scene, COMMAND_JOINT_TABLE, 0)->joint_table.joint, 52);
 	scene_destroy(scene);
 }
 END_TEST

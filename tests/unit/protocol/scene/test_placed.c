@@ -2,20 +2,12 @@
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct scene *parse(const char *text)
-{
-	struct scene *scene = NULL;
-	struct reason why = { 0 };
-	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
-	return scene;
-}
 
 static const struct command_SPAWN *spawn(const struct scene *scene, uint32_t index)
 {
@@ -32,7 +24,7 @@ static void assert_vec3(vec3 is, double x, double y, double z)
 
 START_TEST(bodies_of_an_array_have_their_places)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"prototypes: {p: {grid: {count: [2, 2, 2], spacing: 3}, mass: 7}}\n"
 		"bodies: [{like: p, at: [1, 0, 0], rotation: {axis: [0, 0, 1], degrees: 180},\n"
 		"  array: {places: [[0.1, 2, 3], [4, 5, 6], [-7, 8, 9]],\n"

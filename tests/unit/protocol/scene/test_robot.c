@@ -4,6 +4,7 @@
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,23 +47,6 @@ static const struct command_SPAWN *spawn(const struct scene *scene, const char *
 		if (scene->commands[i].op == COMMAND_SPAWN && ++number == wanted)
 			return &scene->commands[i].spawn;
 	ck_abort_msg("no command makes '%s'", name);
-	return NULL;
-}
-
-static uint32_t count_of(const struct scene *scene, uint16_t op)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		count += scene->commands[i].op == op;
-	return count;
-}
-
-static const struct command *first_of(const struct scene *scene, uint16_t op)
-{
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		if (scene->commands[i].op == op)
-			return &scene->commands[i];
-	ck_abort_msg("no such command");
 	return NULL;
 }
 
@@ -192,7 +176,7 @@ END_TEST
 START_TEST(a_model_of_nothing_is_an_empty_world)
 {
 	struct scene *scene = load("nothing.xml");
-	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 0);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 0);
 	scene_destroy(scene);
 }
 END_TEST
@@ -201,7 +185,7 @@ END_TEST
 START_TEST(a_gear_of_zero_leaves_its_joint_free)
 {
 	struct scene *scene = load("gear_zero.xml");
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 1);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_CREATE), 1);
 	for (uint32_t i = 0; i < scene->command_count; i++)
 		if (scene->commands[i].op == COMMAND_JOINT_AXIS)
 			ck_assert_uint_eq(scene->commands[i].joint_axis.motor, 0);
@@ -221,8 +205,8 @@ START_TEST(a_fixed_base_keeps_its_names_and_shapes)
 	/* z of the file is y here. */
 	ck_assert_double_eq_tol(spawn(scene, "base")->position.y, 1, 1e-12);
 	ck_assert_double_eq_tol(spawn(scene, "foot")->position.y, 0, 1e-12);
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 1);
-	ck_assert_int_ne(first_of(scene, COMMAND_JOINT_CREATE)->joint_create.body_a, 0);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_CREATE), 1);
+	ck_assert_int_ne(scene_command(scene, COMMAND_JOINT_CREATE, 0)->joint_create.body_a, 0);
 	scene_destroy(scene);
 }
 END_TEST
@@ -288,13 +272,13 @@ START_TEST(frames_without_mass_become_parts)
 {
 	struct scene *scene = load("frames.urdf");
 	const struct command_SPAWN *base = spawn(scene, "base");
-	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 2);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 2);
 	ck_assert_uint_eq(base->shapes.count, 2);
 	ck_assert_double_eq_tol(base->position.y, 0.3, 1e-12);
 	ck_assert_double_eq_tol(base->shapes.items[1].position.x, 0.5, 1e-12);
 	/* The joint of the frame is that of its body, where the frame is. */
 	const struct command_JOINT_CREATE *joint =
-		&first_of(scene, COMMAND_JOINT_CREATE)->joint_create;
+		&scene_command(scene, COMMAND_JOINT_CREATE, 0)->joint_create;
 	ck_assert_double_eq_tol(joint->point_a.x, 0.6, 1e-12);
 	scene_destroy(scene);
 }
@@ -316,7 +300,8 @@ END_TEST
 START_TEST(limits_beyond_half_a_turn_stay_what_they_are)
 {
 	struct scene *scene = load("beyond_pi.xml");
-	const struct command_JOINT_AXIS *axis = &first_of(scene, COMMAND_JOINT_AXIS)->joint_axis;
+	const struct command_JOINT_AXIS *axis =
+		&scene_command(scene, COMMAND_JOINT_AXIS, 0)->joint_axis;
 	ck_assert_double_eq_tol(axis->lower, -400 * RADIANS_PER_DEGREE, 1e-12);
 	ck_assert_double_eq_tol(axis->upper, 700 * RADIANS_PER_DEGREE, 1e-12);
 	scene_destroy(scene);
@@ -350,7 +335,8 @@ END_TEST
 START_TEST(a_position_actuator_is_a_motor_with_its_largest_force)
 {
 	struct scene *scene = load("gains.xml");
-	const struct command_JOINT_AXIS *axis = &first_of(scene, COMMAND_JOINT_AXIS)->joint_axis;
+	const struct command_JOINT_AXIS *axis =
+		&scene_command(scene, COMMAND_JOINT_AXIS, 0)->joint_axis;
 	ck_assert_int_eq(axis->motor, JOINT_MOTOR_POSITION);
 	ck_assert_double_eq(axis->motor_limit, 6);
 	/* The gains of the actuator's length, 2 q. */
@@ -429,7 +415,7 @@ START_TEST(filters_let_through_what_mujoco_lets_through)
 		}
 	/* The excluded pair. */
 	const struct command_JOINT_CREATE *joint =
-		&first_of(scene, COMMAND_JOINT_CREATE)->joint_create;
+		&scene_command(scene, COMMAND_JOINT_CREATE, 0)->joint_create;
 	ck_assert_int_eq(joint->type, JOINT_SIX_DOF);
 	ck_assert_uint_eq(joint->flags & JOINT_BODIES_PASS, JOINT_BODIES_PASS);
 	scene_destroy(scene);
@@ -509,8 +495,8 @@ END_TEST
 START_TEST(urdf_and_mjcf_of_a_robot_have_the_same_joints)
 {
 	struct scene *urdf = load("pair.urdf"), *mjcf = load("pair.xml");
-	const struct command *own = first_of(urdf, COMMAND_JOINT_CREATE);
-	const struct command *other = first_of(mjcf, COMMAND_JOINT_CREATE);
+	const struct command *own = scene_command(urdf, COMMAND_JOINT_CREATE, 0);
+	const struct command *other = scene_command(mjcf, COMMAND_JOINT_CREATE, 0);
 	const struct command *end = urdf->commands + urdf->command_count;
 	uint32_t joints = 0, named = 0;
 	for (; own < end; own++, other++) {
@@ -570,8 +556,8 @@ START_TEST(a_long_chain_loads)
 	struct reason why = { 0 };
 	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
-	ck_assert_uint_eq(count_of(scene, COMMAND_SPAWN), 2000);
-	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 2000);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 2000);
+	ck_assert_uint_eq(scene_count(scene, COMMAND_JOINT_CREATE), 2000);
 	ck_assert_double_eq_tol(spawn(scene, "l1999")->position.y, 2000, 1e-9);
 	scene_destroy(scene);
 	free(text);

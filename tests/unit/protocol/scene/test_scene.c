@@ -6,6 +6,7 @@
 #include "server/base/rng.h"
 #include "server/worlds/scene_world.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 #include "tests/lib/shipped_scenes.h"
 
 #include <math.h>
@@ -16,15 +17,6 @@
 #include <unistd.h>
 
 /* ---- helpers ---- */
-
-static struct scene *parse(const char *text)
-{
-	struct scene *scene = NULL;
-	struct reason why = { 0 };
-	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
-	return scene;
-}
 
 static const char *source_path(const char *name)
 {
@@ -48,18 +40,7 @@ static struct scene *load(const char *name)
 /* The index-th body. */
 static const struct command_SPAWN *spawn(const struct scene *scene, uint32_t index)
 {
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		if (scene->commands[i].op == COMMAND_SPAWN && index-- == 0)
-			return &scene->commands[i].spawn;
-	ck_abort_msg("there is no such body");
-}
-
-static uint32_t spawn_count(const struct scene *scene)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		count += scene->commands[i].op == COMMAND_SPAWN;
-	return count;
+	return &scene_command(scene, COMMAND_SPAWN, index)->spawn;
 }
 
 static void assert_vec3(vec3 is, double x, double y, double z)
@@ -74,33 +55,10 @@ static void assert_near(vec3 is, double x, double y, double z)
 	ck_assert_msg(apart < 1e-18, "(%g %g %g) is not (%g %g %g)", is.x, is.y, is.z, x, y, z);
 }
 
-/* All bytes of a scene: shapes, then commands with their lists. */
-static uint64_t digest(const struct scene *scene)
-{
-	struct hasher hasher;
-	hasher_init(&hasher, 0);
-	for (uint32_t i = 0; i < scene->shape_count; i++)
-		hasher_update(&hasher, scene->shapes[i].canonical, scene->shapes[i].bytes);
-	for (uint32_t i = 0; i < scene->command_count; i++) {
-		const struct command *command = &scene->commands[i];
-		char text[2048];
-		int bytes = command_describe(command, text, sizeof text);
-		hasher_update(&hasher, text, (size_t)bytes);
-		if (command->op != COMMAND_SPAWN)
-			continue;
-		hasher_update(&hasher, &command->spawn.position, sizeof(vec3));
-		hasher_update(&hasher, &command->spawn.rotation, sizeof(quat));
-		for (uint32_t k = 0; k < command->spawn.shapes.count; k++)
-			hasher_update(&hasher, &command->spawn.shapes.items[k],
-				      sizeof(struct attachment));
-	}
-	return hasher_digest(&hasher);
-}
-
 static uint64_t digest_of(const char *text)
 {
-	struct scene *scene = parse(text);
-	uint64_t value = digest(scene);
+	struct scene *scene = scene_of_text(text);
+	uint64_t value = scene_digest(scene);
 	scene_destroy(scene);
 	return value;
 }
@@ -257,9 +215,9 @@ START_TEST(json_gives_the_same_scene_as_yaml)
 			   " \"shapes\": {\"ball\": {\"kind\": \"sphere\", \"radius\": 0.5}},\n"
 			   "\t\"bodies\": [{\"shape\": \"ball\", \"at\": [1, 2.5e-1, -3],\n"
 			   "   \"may_sleep\": false, \"jitter\": 0.1, \"stack\": {\"count\": 3}}]}";
-	struct scene *a = parse(yaml), *b = parse(json);
-	ck_assert_uint_eq(digest(a), digest(b));
-	ck_assert_uint_eq(spawn_count(b), 3);
+	struct scene *a = scene_of_text(yaml), *b = scene_of_text(json);
+	ck_assert_uint_eq(scene_digest(a), scene_digest(b));
+	ck_assert_uint_eq(scene_count(b, COMMAND_SPAWN), 3);
 	ck_assert_str_eq(b->world.name, "both");
 	ck_assert(vec3_equal(a->world.gravity, b->world.gravity));
 	scene_destroy(a);
@@ -270,7 +228,7 @@ END_TEST
 START_TEST(a_scene_read_twice_is_the_same)
 {
 	struct scene *a = load(SHIPPED[_i].name), *b = load(SHIPPED[_i].name);
-	ck_assert_uint_eq(digest(a), digest(b));
+	ck_assert_uint_eq(scene_digest(a), scene_digest(b));
 	scene_destroy(a);
 	scene_destroy(b);
 }
@@ -293,7 +251,8 @@ END_TEST
 
 START_TEST(jitter_of_an_entry_does_not_depend_on_others)
 {
-	struct scene *few = parse(JITTERED("", "1", "")), *many = parse(JITTERED("", "9", ""));
+	struct scene *few = scene_of_text(JITTERED("", "1", "")),
+		     *many = scene_of_text(JITTERED("", "9", ""));
 	for (uint32_t i = 0; i < 5; i++) {
 		const struct command_SPAWN *a = spawn(few, 1 + i), *b = spawn(many, 9 + i);
 		ck_assert(vec3_equal(a->position, b->position));
@@ -303,8 +262,8 @@ START_TEST(jitter_of_an_entry_does_not_depend_on_others)
 	ck_assert(!vec3_equal(spawn(many, 0)->position, spawn(many, 9)->position));
 	scene_destroy(few);
 	scene_destroy(many);
-	struct scene *a = parse(JITTERED("seed: 1", "5", ", seed: 9"));
-	struct scene *b = parse(JITTERED("seed: 2", "5", ", seed: 9"));
+	struct scene *a = scene_of_text(JITTERED("seed: 1", "5", ", seed: 9"));
+	struct scene *b = scene_of_text(JITTERED("seed: 2", "5", ", seed: 9"));
 	ck_assert(vec3_equal(spawn(a, 5)->position, spawn(b, 5)->position));
 	scene_destroy(a);
 	scene_destroy(b);
@@ -313,8 +272,9 @@ END_TEST
 
 START_TEST(jitter_is_drawn_as_documented)
 {
-	struct scene *scene = parse("bodies: [{seed: 77, at: [1, 2, 3], jitter: [0.1, 0.2, 0.3], "
-				    "jitter_degrees: 10, array: {count: 2}}]");
+	struct scene *scene =
+		scene_of_text("bodies: [{seed: 77, at: [1, 2, 3], jitter: [0.1, 0.2, 0.3], "
+			      "jitter_degrees: 10, array: {count: 2}}]");
 	struct rng rng = rng_seeded(77);
 	for (uint32_t i = 0; i < 2; i++) {
 		double v[6];
@@ -337,7 +297,7 @@ END_TEST
 
 START_TEST(canonical_bytes_cook_to_the_shape_of_the_file)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"shapes:\n"
 		"  a: {kind: sphere, radius: 2}\n"
 		"  b: {kind: capsule, radius: 0.5, length: 3}\n"
@@ -383,11 +343,11 @@ END_TEST
 START_TEST(equal_shapes_are_stored_once)
 {
 	struct scene *scene =
-		parse("shapes:\n"
-		      "  a: {kind: box, size: 1}\n"
-		      "  b: {kind: box, size: [1, 1, 1]}\n"
-		      "  c: {kind: box, size: 2}\n"
-		      "bodies: [{shape: b}, {shape: {kind: box, size: 1.0}}, {shape: c}]");
+		scene_of_text("shapes:\n"
+			      "  a: {kind: box, size: 1}\n"
+			      "  b: {kind: box, size: [1, 1, 1]}\n"
+			      "  c: {kind: box, size: 2}\n"
+			      "bodies: [{shape: b}, {shape: {kind: box, size: 1.0}}, {shape: c}]");
 	ck_assert_uint_eq(scene->shape_count, 2);
 	ck_assert_str_eq(scene->shapes[0].label, "a");
 	ck_assert_int_eq(spawn(scene, 0)->shapes.items[0].shape, -1);
@@ -448,7 +408,7 @@ START_TEST(an_empty_body_has_the_defaults_of_the_command)
 {
 	char is[1024], should[1024];
 	struct command command;
-	struct scene *scene = parse("bodies: [{}]");
+	struct scene *scene = scene_of_text("bodies: [{}]");
 	command_defaults(&command, COMMAND_SPAWN);
 	command_describe(&command, should, sizeof should);
 	command_describe(&scene->commands[0], is, sizeof is);
@@ -463,7 +423,7 @@ END_TEST
 
 START_TEST(later_layers_override_earlier_ones)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"materials:\n"
 		"  ice: {friction: 0.02, restitution: 0.1, density: 900}\n"
 		"  rubber: {static_friction: 1.2, dynamic_friction: 1, restitution_rule: average}\n"
@@ -504,7 +464,7 @@ END_TEST
 
 START_TEST(every_key_of_a_body_reaches_its_command)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"bodies:\n"
 		"  - {status: animated, at: [1, 2, 3], rotation: {axis: [0, 2, 0], degrees: 90},\n"
 		"     velocity: [4, 5, 6], angular_velocity: [7, 8, 9], density: 10, friction: 0.11,\n"
@@ -564,7 +524,7 @@ END_TEST
 
 START_TEST(commands_of_the_world_come_first)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"bodies: [{}]\n"
 		"world:\n"
 		"  rate: [60000, 1001]\n"
@@ -604,7 +564,7 @@ START_TEST(a_parameter_may_be_given_by_an_old_name)
 	for (uint32_t i = 0; i < COUNT_OF(NAMES); i++) {
 		char text[64];
 		snprintf(text, sizeof text, "world:\n  parameters: {%s: %u}\n", NAMES[i], 4 + i);
-		struct scene *scene = parse(text);
+		struct scene *scene = scene_of_text(text);
 		ck_assert_uint_eq(scene->command_count, 1);
 		ck_assert_str_eq(scene->commands[0].parameter.name.text, NAMES[i]);
 		ck_assert_double_eq(scene->commands[0].parameter.value, 4 + i);
@@ -620,12 +580,12 @@ START_TEST(euler_angles_turn_about_fixed_axes_one_after_the_other)
 {
 	/* By quarter turns: about x, y becomes z; then about y, z becomes x; then about z, x
 	 * becomes y. */
-	struct scene *scene = parse("bodies:\n"
-				    "- {rotation: {euler: [90, 0, 0]}}\n"
-				    "- {rotation: {euler: [90, 90, 0]}}\n"
-				    "- {rotation: {euler: [90, 90, 90]}}\n"
-				    "- {rotation: {euler: [0, 33, 0]}}\n"
-				    "- {rotation: {axis: [0, 1, 0], degrees: 33}}\n");
+	struct scene *scene = scene_of_text("bodies:\n"
+					    "- {rotation: {euler: [90, 0, 0]}}\n"
+					    "- {rotation: {euler: [90, 90, 0]}}\n"
+					    "- {rotation: {euler: [90, 90, 90]}}\n"
+					    "- {rotation: {euler: [0, 33, 0]}}\n"
+					    "- {rotation: {axis: [0, 1, 0], degrees: 33}}\n");
 	const vec3 y = vec3_axis(1);
 	assert_near(quat_rotate(spawn(scene, 0)->rotation, y), 0, 0, 1);
 	assert_near(quat_rotate(spawn(scene, 1)->rotation, y), 1, 0, 0);
@@ -638,9 +598,9 @@ END_TEST
 
 START_TEST(a_stack_turns_as_it_grows)
 {
-	struct scene *scene =
-		parse("bodies: [{at: [1, 2, 3], stack: {count: 5, height: 0.5, twist: 30}}]");
-	ck_assert_uint_eq(spawn_count(scene), 5);
+	struct scene *scene = scene_of_text(
+		"bodies: [{at: [1, 2, 3], stack: {count: 5, height: 0.5, twist: 30}}]");
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 5);
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_near(spawn(scene, i)->position, 1, 2 + 0.5 * i, 3);
 		double angle = i * M_PI / 6;
@@ -654,8 +614,8 @@ END_TEST
 START_TEST(a_square_pyramid_has_square_layers)
 {
 	struct scene *scene =
-		parse("bodies: [{pyramid: {base: 4, square: true, spacing: [2, 3, 5]}}]");
-	ck_assert_uint_eq(spawn_count(scene), 16 + 9 + 4 + 1);
+		scene_of_text("bodies: [{pyramid: {base: 4, square: true, spacing: [2, 3, 5]}}]");
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 16 + 9 + 4 + 1);
 	vec3 sum = vec3_zero();
 	for (uint32_t i = 0; i < 16; i++) {
 		ck_assert_double_eq(spawn(scene, i)->position.y, 0);
@@ -671,8 +631,9 @@ END_TEST
 
 START_TEST(bodies_of_a_ring_face_outwards)
 {
-	struct scene *scene = parse("bodies: [{at: [0, 5, 0], ring: {count: 8, radius: 3}}]");
-	ck_assert_uint_eq(spawn_count(scene), 8);
+	struct scene *scene =
+		scene_of_text("bodies: [{at: [0, 5, 0], ring: {count: 8, radius: 3}}]");
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 8);
 	assert_near(spawn(scene, 0)->position, 0, 5, 3);
 	assert_near(spawn(scene, 2)->position, 3, 5, 0);
 	for (uint32_t i = 0; i < 8; i++) {
@@ -687,8 +648,8 @@ END_TEST
 START_TEST(every_second_ring_of_a_tower_is_turned_by_half_a_brick)
 {
 	struct scene *scene =
-		parse("bodies: [{tower: {rings: 4, bricks: 6, radius: 2, height: 0.25}}]");
-	ck_assert_uint_eq(spawn_count(scene), 24);
+		scene_of_text("bodies: [{tower: {rings: 4, bricks: 6, radius: 2, height: 0.25}}]");
+	ck_assert_uint_eq(scene_count(scene, COMMAND_SPAWN), 24);
 	for (uint32_t i = 0; i < 24; i++) {
 		double angle = (i % 6 + (i / 6 % 2 ? 0.5 : 0)) * M_PI / 3;
 		assert_near(spawn(scene, i)->position, 2 * sin(angle), 0.25 * (i / 6),
@@ -700,7 +661,7 @@ END_TEST
 
 START_TEST(body_i_of_an_array_is_turned_i_times)
 {
-	struct scene *scene = parse(
+	struct scene *scene = scene_of_text(
 		"bodies: [{at: [1, 0, 0], rotation: {axis: [1, 0, 0], degrees: 20},\n"
 		"  array: {count: 50, step: [0, 1, 2], turn: {axis: [1, 2, 3], degrees: 11}}}]");
 	quat turn =
@@ -717,10 +678,10 @@ END_TEST
 
 START_TEST(planar_jitter_stays_in_the_plane)
 {
-	struct scene *scene =
-		parse("world: {planar: true}\n"
-		      "shapes: {p: {kind: polygon, points: [[0, 0], [1, 0], [0, 1]]}}\n"
-		      "bodies: [{shape: p, jitter: 1, jitter_degrees: 90, array: {count: 20}}]");
+	struct scene *scene = scene_of_text(
+		"world: {planar: true}\n"
+		"shapes: {p: {kind: polygon, points: [[0, 0], [1, 0], [0, 1]]}}\n"
+		"bodies: [{shape: p, jitter: 1, jitter_degrees: 90, array: {count: 20}}]");
 	for (uint32_t i = 0; i < 20; i++) {
 		ck_assert_double_eq(spawn(scene, i)->position.z, 0);
 		ck_assert_double_eq(spawn(scene, i)->rotation.x, 0);
@@ -819,7 +780,7 @@ END_TEST
 START_TEST(a_large_cloud_is_reduced_to_the_limit_of_a_hull)
 {
 	struct reason why = { 0 };
-	struct scene *scene = parse("shapes: {bunny: {kind: hull, file: bunny.obj}}");
+	struct scene *scene = scene_of_text("shapes: {bunny: {kind: hull, file: bunny.obj}}");
 	const struct scene_shape *from = &scene->shapes[0];
 	ck_assert_uint_le(get_le32(from->canonical + 2), HULL_DIRECTIONS);
 	struct shape *shape = NULL;
@@ -840,7 +801,7 @@ static void refused_by_the_world(const char *text, enum status expected, const c
 	struct shape_library book;
 	struct world *world = NULL;
 	struct reason why = { 0 };
-	struct scene *scene = parse(text);
+	struct scene *scene = scene_of_text(text);
 	int64_t live = heap_live();
 	shape_library_init(&book);
 	enum status status = scene_world_make(scene, NULL, &book, &world, &why);

@@ -3,20 +3,12 @@
  * and what is wrong is named. */
 #include "protocol/scene/scene.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/scene_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct scene *parse(const char *text)
-{
-	struct scene *scene = NULL;
-	struct reason why = { 0 };
-	enum status status = scene_parse(text, strlen(text), NULL, &scene, &why);
-	ck_assert_msg(status == STATUS_OK, "%s: %s", why.field, why.text);
-	return scene;
-}
 
 static void refuse(const char *text, enum status status, const char *field, const char *part)
 {
@@ -30,11 +22,7 @@ static void refuse(const char *text, enum status status, const char *field, cons
 /* The n-th SET_PIECE. */
 static const struct command_SET_PIECE *piece_of(const struct scene *scene, uint32_t n)
 {
-	for (uint32_t i = 0; i < scene->command_count; i++)
-		if (scene->commands[i].op == COMMAND_SET_PIECE && n-- == 0)
-			return &scene->commands[i].set_piece;
-	ck_abort_msg("too few pieces");
-	return NULL;
+	return &scene_command(scene, COMMAND_SET_PIECE, n)->set_piece;
 }
 
 static const char *const TWO_SHAPES =
@@ -58,7 +46,7 @@ START_TEST(every_key_reaches_its_command)
 		 "      - {piece: 1, material: grip, dynamic_friction: 0.7}\n"
 		 "      - {sensor: true, mask: 2, surface_velocity: [1, 2, 3]}\n",
 		 TWO_SHAPES);
-	struct scene *scene = parse(text);
+	struct scene *scene = scene_of_text(text);
 	for (uint32_t body = 0; body < 2; body++) {
 		const struct command_SET_PIECE *a = piece_of(scene, 2 * body);
 		ck_assert_int_eq(a->body, -2 - (int64_t)body);
@@ -89,7 +77,7 @@ START_TEST(a_turning_body_keeps_the_velocity_of_its_centre)
 		 "bodies: [{%s, velocity: [1, 0, 0], angular_velocity: [0, 2, 0],"
 		 " pieces: [{piece: 1, density: 9}]}]",
 		 TWO_SHAPES);
-	struct scene *scene = parse(text);
+	struct scene *scene = scene_of_text(text);
 	const struct command *last = &scene->commands[scene->command_count - 1];
 	ck_assert_uint_eq(last->op, COMMAND_SET_VELOCITY);
 	ck_assert_int_eq(last->set_velocity.body, -1);
@@ -106,8 +94,9 @@ END_TEST
 
 START_TEST(patches_are_at_the_end_of_a_mesh)
 {
-	struct scene *plain = parse(MESH("")), *zero = parse(MESH(", patches: [0, 0]"));
-	struct scene *two = parse(MESH(", patches: [3, 64]"));
+	struct scene *plain = scene_of_text(MESH("")),
+		     *zero = scene_of_text(MESH(", patches: [0, 0]"));
+	struct scene *two = scene_of_text(MESH(", patches: [3, 64]"));
 	const struct scene_shape *a = &plain->shapes[0], *b = &two->shapes[0];
 	ck_assert_uint_eq(b->bytes, a->bytes + 2);
 	ck_assert_int_eq(memcmp(a->canonical, b->canonical, a->bytes), 0);
@@ -143,7 +132,7 @@ START_TEST(patches_of_a_file_are_its_materials)
 	fclose(file);
 	setenv("CAIRN_MESH_PATH", folder, 1);
 	print_rink(text, sizeof text, ", patches: [rubber, ice]");
-	struct scene *scene = parse(text);
+	struct scene *scene = scene_of_text(text);
 	const struct scene_shape *shape = &scene->shapes[0];
 	uint32_t counts[3] = { 0 };
 	for (uint32_t t = 0; t < 4; t++) {
@@ -157,7 +146,7 @@ START_TEST(patches_of_a_file_are_its_materials)
 	size_t bytes = shape->bytes;
 	scene_destroy(scene);
 	print_rink(text, sizeof text, "");
-	scene = parse(text);
+	scene = scene_of_text(text);
 	ck_assert_uint_eq(scene->shapes[0].bytes, bytes - 4);
 	scene_destroy(scene);
 	print_rink(text, sizeof text, ", patches: [rubbre]");
