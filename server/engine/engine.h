@@ -595,11 +595,6 @@ MUST_CHECK enum status world_image_about(const uint8_t *data, size_t bytes, stru
 MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
 					   struct motion_numbers *out, struct reason *why);
 
-/* Names of the shapes an image needs: at most `capacity` are written; returns how many there
- * are. */
-uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
-			    uint32_t capacity);
-
 /* The limit `memory_max` of an image's world, from its first bytes; false if they do not contain
  * it. */
 bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);

@@ -128,11 +128,6 @@ void io_timer_start(struct io_timer *timer, uint64_t at)
 	timer->io->ops->timer_start(timer, at);
 }
 
-void io_timer_stop(struct io_timer *timer)
-{
-	timer->io->ops->timer_start(timer, INSTANT_NEVER);
-}
-
 void io_timer_destroy(struct io_timer *timer)
 {
 	timer->io->ops->timer_destroy(timer);

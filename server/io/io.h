@@ -154,7 +154,6 @@ MUST_CHECK enum status io_timer_create(struct io *io, io_called *fired, void *co
 				       struct io_timer **out);
 /* Fires once at or shortly after `at`; a second start moves it; INSTANT_NEVER disarms. */
 void io_timer_start(struct io_timer *timer, uint64_t at);
-void io_timer_stop(struct io_timer *timer);
 /* Never fires again. */
 void io_timer_destroy(struct io_timer *timer);
 

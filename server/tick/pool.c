@@ -650,12 +650,6 @@ uint32_t pool_worker_of(const struct runnable *runnable)
 	return worker;
 }
 
-void pool_load(const struct pool *pool, uint32_t worker, struct pool_worker_load *out)
-{
-	ASSERT(worker < executor_workers(pool->executor));
-	*out = pool->loads[worker];
-}
-
 /* ---- borrowing ------------------------------------------------------------------------------- */
 static uint64_t left_in_turn(const struct pool *pool)
 {

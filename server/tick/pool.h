@@ -46,11 +46,6 @@ struct pool_options {
 
 extern const struct pool_options pool_options_default; /* 1024, 256, 100 µs, 500 µs */
 
-struct pool_worker_load {
-	uint32_t runnables;
-	double share; /* of its time spent in slices, smoothed over about a second; 0 … 1 */
-};
-
 /* Before executor_start: takes over the workers' alarms. `executor` is borrowed. Returned owned. */
 MUST_CHECK enum status pool_create(struct executor *executor, const struct pool_options *options,
 				   struct pool **out);
@@ -107,6 +102,5 @@ void pool_counters(const struct pool *pool, struct pool_counters *out);
 
 /* The worker (0 …) it is pinned to now; for information. */
 uint32_t pool_worker_of(const struct runnable *runnable);
-void pool_load(const struct pool *pool, uint32_t worker, struct pool_worker_load *out);
 
 #endif

@@ -8,7 +8,7 @@ enum { MOVES_MAX = 64 };
 static void measure_loads(struct pool *pool, uint64_t elapsed)
 {
 	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
-		pool->loads[i] = (struct pool_worker_load){ 0, 0 };
+		pool->loads[i] = (struct pool_load){ 0, 0 };
 	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
 		uint64_t busy = atomic_load_explicit(&pooled->busy, memory_order_relaxed);
 		double share = (double)(busy - pooled->busy_before) / (double)elapsed;

@@ -72,6 +72,11 @@ struct run_queue {
 	struct pooled *pending_first, *pending_last;
 };
 
+struct pool_load {
+	uint32_t runnables;
+	double share; /* of its time spent in slices, smoothed over about a second; 0 … 1 */
+};
+
 struct pool {
 	struct executor *executor;
 	struct pool_options options;
@@ -85,13 +90,13 @@ struct pool {
 	uint32_t borrowed_steps; /* made since then; a slice without a step counts as one */
 	bool borrowed_first;	 /* no slice has run since then */
 	struct pool_counters counters;
-	struct pool_worker_load loads[EXECUTOR_WORKERS_MAX];
+	struct pool_load loads[EXECUTOR_WORKERS_MAX];
 	struct run_queue queues[EXECUTOR_WORKERS_MAX];
 };
 
 /* Sixteenths of a worker's time, then how many it has: small differences of share are noise, and
  * must not send every new world to the same place. */
-static inline uint64_t pool_load_score(const struct pool_worker_load *load)
+static inline uint64_t pool_load_score(const struct pool_load *load)
 {
 	uint64_t sixteenths = (uint64_t)(load->share * 16);
 	return sixteenths << 32 | load->runnables;

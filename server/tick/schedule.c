@@ -70,13 +70,6 @@ void schedule_request(struct schedule *self, uint64_t n)
 	self->requested = n > UINT64_MAX - self->requested ? UINT64_MAX : self->requested + n;
 }
 
-uint64_t schedule_cancel(struct schedule *self)
-{
-	uint64_t left = self->requested;
-	self->requested = 0;
-	return left;
-}
-
 uint64_t schedule_due(const struct schedule *self)
 {
 	if (self->requested > 0)

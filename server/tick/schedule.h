@@ -78,8 +78,6 @@ void schedule_pause(struct schedule *self);
 void schedule_set_speed(struct schedule *self, uint32_t speed, uint64_t now);
 /* n steps as soon as possible, whatever the mode. */
 void schedule_request(struct schedule *self, uint64_t n);
-/* Cancels the requested steps not yet taken; returns how many. */
-uint64_t schedule_cancel(struct schedule *self);
 
 /* When to call schedule_begin next: 0 for at once, INSTANT_NEVER for not at all. */
 uint64_t schedule_due(const struct schedule *self);

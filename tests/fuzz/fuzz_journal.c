@@ -165,8 +165,6 @@ static void read_image(const uint8_t *data, size_t bytes)
 	UNUSED(status);
 	struct image_about about;
 	status = world_image_about(image, bytes, &about, &why);
-	struct name32 names[4];
-	world_image_shapes(image, bytes, names, 4);
 	if (world_load(image, bytes, test_shape_source(), &world, &why) == STATUS_OK) {
 		try_world(world);
 		world_destroy(world);

@@ -1,13 +1,13 @@
 """Every function of server/ is reached by a program, or listed in tests/lint/reachable.txt with the
-feature that will call it.
+reason.
 
 The build gives each function its own section, and `make lint` links the programs once more from all
 their objects with --gc-sections (Makefile.am, reachable/…). The maps of the linker list the dropped
 sections. A compiler may inline every call of a function and still emit it, so a dropped function
 counts as reached if a reached function of the same file names it. A line of the list is
 
-    PATH: WHAT CALLS IT                    all functions of this file that are not reached
-    PATH NAME…: WHAT CALLS IT              these functions
+    PATH: REASON                           all functions of this file that are not reached
+    PATH NAME…: REASON                     these functions
 
 and must be removed once a program reaches what it names."""
 import os
@@ -17,7 +17,7 @@ import tempfile
 
 from sizes import c_functions
 
-TITLE = "every function of the server is reached by a program, or listed with the feature that will call it"
+TITLE = "every function of the server is reached by a program, or listed with the reason"
 
 LIST = "tests/lint/reachable.txt"
 PROGRAMS = ("cairnd", "cairn", "cairn-bot")
@@ -97,18 +97,18 @@ def reached_of(known, outside, everything, kept):
 
 
 def read_list(text, known):
-    """{(path, name) or path: (line, feature)} and what is wrong with the list itself."""
+    """{(path, name) or path: (line, reason)} and what is wrong with the list itself."""
     entries, findings = {}, []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         match = ENTRY.match(line)
         if not match:
-            findings.append(f"{LIST}:{number}: not `PATH [NAME…]: WHAT CALLS IT`")
+            findings.append(f"{LIST}:{number}: not `PATH [NAME…]: REASON`")
             continue
-        path, names, feature = match[1], match[2].split(), match[3]
+        path, names, reason = match[1], match[2].split(), match[3]
         for key in [(path, name) for name in names] or [path]:
-            entries[key] = (number, feature)
+            entries[key] = (number, reason)
             if isinstance(key, tuple) and key not in known:
                 findings.append(f"{LIST}:{number}: {path} has no function {key[1]}")
     return entries, findings
@@ -121,7 +121,7 @@ def judge(tree, maps):
         return ["no function has a section of its own: objects of an older configuration, `make clean` first"]
     reached = reached_of(known, outside, everything, kept)
     entries, findings = read_list(tree.text(LIST) if LIST in tree.paths else "", known)
-    used, waits = set(), {}
+    used, listed = set(), {}
     for key in sorted(set(known) - reached):
         path, name = key
         entry = key if key in entries else path if path in entries else None
@@ -129,7 +129,7 @@ def judge(tree, maps):
             findings.append(f"{path}:{known[key][0]}: no program reaches {name}")
             continue
         used.add(entry)
-        waits.setdefault(entries[entry][1], []).append(known[key][1])
+        listed.setdefault(entries[entry][1], []).append(known[key][1])
     for key in set(entries) - used:
         what = key if isinstance(key, str) else " ".join(key)
         findings.append(f"{LIST}:{entries[key][0]}: all of {what} is reached (or is not there): drop the line")
@@ -139,8 +139,8 @@ def judge(tree, maps):
                  f"{sum(lines.values())} lines; of the engine not: "
                  f"{len([key for key in out if key[0].startswith('server/engine/')])} functions, "
                  f"{sum(lines[key] for key in out if key[0].startswith('server/engine/'))} lines")
-    for feature, sizes in sorted(waits.items()):
-        notes.append(f"waits for {feature}: {len(sizes)} functions, {sum(sizes)} lines")
+    for reason, sizes in sorted(listed.items()):
+        notes.append(f"listed, {reason}: {len(sizes)} functions, {sum(sizes)} lines")
     return findings
 
 
@@ -188,7 +188,7 @@ SELF_TESTS = [
         "server/main.c": MAIN, "server/a.c": KEPT, LIST: "server/a.c f: the other half\n"}, "drop the line"),
     ("a line for what is not there is seen", {
         "server/main.c": MAIN, "server/a.c": KEPT, LIST: "server/a.c k: the other half\n"}, "has no function k"),
-    ("a line without a feature is seen", {
+    ("a line without a reason is seen", {
         "server/main.c": MAIN, "server/a.c": KEPT + LOST, LIST: "server/a.c g\n"}, "not `PATH"),
     ("a function that is inlined wherever it is called is reached", {
         "server/main.c": MAIN,

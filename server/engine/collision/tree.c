@@ -10,9 +10,6 @@
  * A leaf whose box changes stays where it is, and the boxes above are fitted. Only if one of these grows
  * too loose for its children (LOOSE) the leaf is inserted anew.
  *
- * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side
- * of their centres.
- *
  * Invariants (tree_check): 1. an inner node's box is the union of its children's; 2. links agree
  * both ways; 3. inner nodes = leaves − 1.
  */
@@ -23,10 +20,7 @@
 #include "server/base/heap.h"
 
 enum {
-	BINS = 16,
 	NODES_MIN = 64,
-	/* Ranges waiting in a rebuild: the smaller part of a split is done first, so at most log2(n). */
-	RANGES_MAX = 40,
 };
 
 /* Half the surface: all comparisons are of the same measure. */
@@ -316,172 +310,6 @@ void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box)
 		return;
 	leaf_unlink(self, leaf);
 	leaf_link(self, leaf);
-}
-
-/* ---- rebuilding ------------------------------------------------------------------------------- */
-
-struct leaf_range {
-	uint32_t first, last; /* of the leaf list, last excluded */
-	uint32_t parent;
-	uint32_t side;
-};
-
-static inline double centre_twice(const struct aabb *box, uint32_t axis)
-{
-	return vec3_get(box->min, axis) + vec3_get(box->max, axis);
-}
-
-static inline uint32_t bin_of(double centre, double low, double scale)
-{
-	double at = (centre - low) * scale;
-	return at >= BINS - 1 ? BINS - 1 : at > 0 ? (uint32_t)at : 0;
-}
-
-/* The best of BINS − 1 planes: leaves of bins 0 … result go left. */
-static uint32_t best_plane(const struct tree *self, const uint32_t *list, struct leaf_range range,
-			   uint32_t axis, double low, double scale)
-{
-	VALIDATE(axis < 3);
-	VALIDATE(range.last - range.first >= 2);
-	struct aabb box[BINS];
-	uint32_t count[BINS] = { 0 };
-	for (uint32_t i = 0; i < BINS; i++)
-		box[i] = aabb_empty();
-	for (uint32_t i = range.first; i < range.last; i++) {
-		const struct aabb *leaf = &self->nodes[list[i]].box;
-		uint32_t bin = bin_of(centre_twice(leaf, axis), low, scale);
-		box[bin] = box_union(&box[bin], leaf);
-		count[bin]++;
-	}
-	double right_cost[BINS];
-	struct aabb sum = aabb_empty();
-	uint32_t n = 0;
-	for (uint32_t i = BINS - 1; i > 0; i--) {
-		sum = box_union(&sum, &box[i]);
-		n += count[i];
-		right_cost[i - 1] = n > 0 ? box_cost(&sum) * n : SCALAR_MAX;
-	}
-	sum = aabb_empty();
-	n = 0;
-	uint32_t best = 0;
-	double best_cost = SCALAR_MAX;
-	for (uint32_t i = 0; i + 1 < BINS; i++) {
-		sum = box_union(&sum, &box[i]);
-		n += count[i];
-		if (n == 0 || right_cost[i] == SCALAR_MAX)
-			continue;
-		double cost = box_cost(&sum) * n + right_cost[i];
-		if (cost < best_cost) {
-			best_cost = cost;
-			best = i;
-		}
-	}
-	VALIDATE(best + 1 < BINS);
-	return best;
-}
-
-/* Partitions the range, keeping the order within each part; returns where the right part begins. */
-static uint32_t split_range(const struct tree *self, uint32_t *list, uint32_t *scratch,
-			    struct leaf_range range)
-{
-	VALIDATE(range.last - range.first >= 2);
-	vec3 low = vec3_all(SCALAR_MAX), high = vec3_all(-SCALAR_MAX);
-	for (uint32_t i = range.first; i < range.last; i++) {
-		const struct aabb *box = &self->nodes[list[i]].box;
-		vec3 twice = vec3_add(box->min, box->max);
-		low = vec3_min(low, twice);
-		high = vec3_max(high, twice);
-	}
-	uint32_t middle = range.first + (range.last - range.first) / 2;
-	vec3 size = vec3_sub(high, low);
-	uint32_t axis = vec3_largest_axis(size);
-	double extent = vec3_get(size, axis), scale = BINS / extent;
-	/* All centres in one place (or too near to divide by): any two halves are as good. */
-	if (!(extent > 0) || !scalar_is_finite(scale))
-		return middle;
-	uint32_t plane = best_plane(self, list, range, axis, vec3_get(low, axis), scale);
-	uint32_t left = range.first, right = 0;
-	for (uint32_t i = range.first; i < range.last; i++) {
-		double centre = centre_twice(&self->nodes[list[i]].box, axis);
-		if (bin_of(centre, vec3_get(low, axis), scale) <= plane)
-			list[left++] = list[i];
-		else
-			scratch[right++] = list[i];
-	}
-	memcpy(&list[left], scratch, right * sizeof *scratch);
-	return left == range.first || right == 0 ? middle : left;
-}
-
-static void node_attach(struct tree *self, uint32_t node, struct leaf_range range)
-{
-	VALIDATE(range.first < range.last);
-	VALIDATE(range.side < 2);
-	self->nodes[node].parent = range.parent;
-	if (range.parent == TREE_NONE)
-		self->root = node;
-	else
-		self->nodes[range.parent].child[range.side] = node;
-}
-
-static void build_range(struct tree *self, uint32_t *list, uint32_t *scratch)
-{
-	ASSERT(self->leaf_count >= 2);
-	struct leaf_range waiting[RANGES_MAX];
-	uint32_t count = 0;
-	waiting[count++] = (struct leaf_range){ 0, self->leaf_count, TREE_NONE, 0 };
-	while (count > 0) {
-		struct leaf_range range = waiting[--count];
-		if (range.last - range.first == 1) {
-			node_attach(self, list[range.first], range);
-			continue;
-		}
-		uint32_t node = node_take(self);
-		node_attach(self, node, range);
-		self->nodes[node].item = TREE_NONE;
-		struct aabb box = aabb_empty();
-		for (uint32_t i = range.first; i < range.last; i++)
-			box = box_union(&box, &self->nodes[list[i]].box);
-		self->nodes[node].box = box;
-		uint32_t middle = split_range(self, list, scratch, range);
-		struct leaf_range left = { range.first, middle, node, 0 };
-		struct leaf_range right = { middle, range.last, node, 1 };
-		bool left_larger = left.last - left.first > right.last - right.first;
-		ASSERT(count + 2 <= RANGES_MAX);
-		waiting[count++] = left_larger ? left : right;
-		waiting[count++] = left_larger ? right : left;
-	}
-}
-
-enum status tree_rebuild(struct tree *self)
-{
-	if (self->leaf_count < 2)
-		return STATUS_OK;
-	uint32_t *list = heap_alloc(2 * (size_t)self->leaf_count * sizeof *list);
-	if (list == NULL)
-		return STATUS_NO_MEMORY;
-	/* Leaves in the order of their nodes; inner nodes go back to the pool. The walk reads a
-	 * node's links before it is given back. */
-	uint32_t leaves = 0, at = self->root;
-	uint32_t *inner = list + self->leaf_count, inner_count = 0;
-	while (at != TREE_NONE) {
-		while (!is_leaf(&self->nodes[at])) {
-			inner[inner_count++] = at;
-			at = self->nodes[at].child[0];
-		}
-		list[leaves++] = at;
-		uint32_t parent = self->nodes[at].parent;
-		while (parent != TREE_NONE && self->nodes[parent].child[1] == at) {
-			at = parent;
-			parent = self->nodes[at].parent;
-		}
-		at = parent == TREE_NONE ? TREE_NONE : self->nodes[parent].child[1];
-	}
-	ASSERT(leaves == self->leaf_count && inner_count == leaves - 1);
-	for (uint32_t i = 0; i < inner_count; i++)
-		node_give(self, inner[i]);
-	build_range(self, list, list + self->leaf_count);
-	heap_free(list);
-	return STATUS_OK;
 }
 
 /* ---- walks ------------------------------------------------------------------------------------ */

@@ -46,8 +46,6 @@ uint32_t tree_insert(struct tree *self, const struct aabb *box, uint32_t item);
 void tree_remove(struct tree *self, uint32_t leaf);
 /* Gives a leaf another box; the leaf's node stays the same. */
 void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box);
-/* Rebuilds all inner nodes top down by surface area. Leaves keep their nodes. NO_MEMORY changes nothing. */
-MUST_CHECK enum status tree_rebuild(struct tree *self);
 
 /* Leaves whose boxes touch `box` (touching counts, G-17), one after the other:
  *   struct tree_walk walk = tree_walk_begin(t, &box);

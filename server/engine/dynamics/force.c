@@ -2,13 +2,10 @@
  *
  * A drive applies a constant force, in world axes, at a point fixed in its body, and a constant
  * torque. Forces on one body are summed in the order of the list, drives in the order of their
- * table, which is the order of their commands. For many bodies one pass over the drives suffices.
- * For single bodies the drives are sorted by body; the sort is stable, so the order of the sum is
- * the same.
+ * table, which is the order of their commands.
  */
 #include "server/engine/dynamics/force.h"
 
-#include "server/base/sort.h"
 #include "server/engine/fluids/fluid.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_torque.h"
@@ -47,16 +44,6 @@ static vec3 gravity_on(const struct tables *tables, vec3 gravity, uint32_t body)
 	return scaled ? vec3_scale(gravity, tables->body.gravity_scale[body]) : gravity;
 }
 
-static void gravity_add(const struct force *self, uint32_t body, const struct force_state *state,
-			double time, struct force_sum *sum)
-{
-	UNUSED(state);
-	UNUSED(time);
-	const struct tables *tables = self->context;
-	sum->acceleration =
-		vec3_add(sum->acceleration, gravity_on(tables, force_gravity(tables), body));
-}
-
 static void gravity_add_all(const struct force *self, const struct force_bodies *bodies,
 			    double time, struct force_sum *sums)
 {
@@ -81,36 +68,6 @@ static void add_drive(const struct drive_table *table, uint32_t drive, quat rota
 	vec3 torque = vec3_add(table->torque[drive], vec3_cross(arm, table->force[drive]));
 	sum->force = vec3_add(sum->force, table->force[drive]);
 	sum->torque = vec3_add(sum->torque, torque);
-}
-
-/* The first of `count` ascending keys that is not below `key`. */
-static uint32_t lower_bound(const uint64_t *keys, uint32_t count, uint64_t key)
-{
-	uint32_t low = 0;
-	while (count > 0) {
-		uint32_t half = count / 2;
-		if (keys[low + half] < key) {
-			low += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
-	VALIDATE(count == 0);
-	return low;
-}
-
-static void drives_add(const struct force *self, uint32_t body, const struct force_state *state,
-		       double time, struct force_sum *sum)
-{
-	UNUSED(time);
-	const struct force_list *list = self->context;
-	const struct drive_table *table = &list->tables->drive;
-	/* Without force_list_index, or after commands, drives would be missed. */
-	ASSERT(list->drive_count == table->count);
-	uint32_t at = lower_bound(list->drive_body, list->drive_count, body);
-	for (; at < list->drive_count && list->drive_body[at] == body; at++)
-		add_drive(table, list->drive_row[at], state->rotation, sum);
 }
 
 uint32_t force_bodies_find(const struct force_bodies *self, uint32_t body)
@@ -180,12 +137,8 @@ void force_list_init(struct force_list *self, const struct tables *tables,
 		     const struct shape *const *shapes)
 {
 	*self = (struct force_list){ .tables = tables, .shapes = shapes };
-	force_list_push(self, (struct force){ .add = gravity_add,
-					      .add_all = gravity_add_all,
-					      .context = tables });
-	force_list_push(
-		self,
-		(struct force){ .add = drives_add, .add_all = drives_add_all, .context = self });
+	force_list_push(self, (struct force){ .add_all = gravity_add_all, .context = tables });
+	force_list_push(self, (struct force){ .add_all = drives_add_all, .context = self });
 	if (tables->field.count > 0)
 		force_list_push(self, (struct force){ .add = fields_add, .context = self });
 	if (tables->load.count > 0)
@@ -194,40 +147,9 @@ void force_list_init(struct force_list *self, const struct tables *tables,
 
 void force_list_push(struct force_list *self, struct force force)
 {
-	ASSERT(force.add != NULL);
+	ASSERT((force.add != NULL) != (force.add_all != NULL));
 	ASSERT(self->count < FORCES_MAX);
 	self->items[self->count++] = force;
-}
-
-enum status force_list_index(struct force_list *self, struct arena *arena)
-{
-	const struct drive_table *drives = &self->tables->drive;
-	uint32_t count = drives->count;
-	uint64_t *body = ARENA_ARRAY(arena, uint64_t, count);
-	uint32_t *row = ARENA_ARRAY(arena, uint32_t, count);
-	if (body == NULL || row == NULL)
-		return STATUS_NO_MEMORY;
-	struct arena_mark mark = arena_mark(arena);
-	uint64_t *scratch = ARENA_ARRAY(arena, uint64_t, count);
-	uint32_t *scratch_row = ARENA_ARRAY(arena, uint32_t, count);
-	if (scratch == NULL || scratch_row == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t drive = 0; drive < count; drive++) {
-		body[drive] = drives->body[drive];
-		row[drive] = drive;
-	}
-	sort_keys(body, row, scratch, scratch_row, count);
-	arena_rewind(arena, mark);
-	VALIDATE(count == 0 || body[0] <= body[count - 1]);
-	self->drive_body = body;
-	self->drive_row = row;
-	self->drive_count = count;
-	return STATUS_OK;
-}
-
-static bool is_of(const struct force *force, enum force_part part)
-{
-	return part == FORCES_ALL || force->stiff == (part == FORCES_STIFF);
 }
 
 /* Minus zero, because x + −0 = x for every x, 0 and −0 included: the sum of one force is that force. */
@@ -255,31 +177,17 @@ static void add_one_by_one(const struct force_list *self, const struct force *fo
 }
 
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
-		    enum force_part part, struct force_sum *sums)
+		    struct force_sum *sums)
 {
-	ASSERT(part <= FORCES_STIFF);
 	for (uint32_t i = 0; i < bodies->count; i++)
 		sums[i] = is_pushed(self->tables, bodies->rows[i]) ? no_force() : zero_force();
 	for (uint32_t k = 0; k < self->count; k++) {
 		const struct force *force = &self->items[k];
-		if (!is_of(force, part))
-			continue;
 		if (force->add_all != NULL)
 			force->add_all(force, bodies, time, sums);
 		else
 			add_one_by_one(self, force, bodies, time, sums);
 	}
-}
-
-void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
-		   double time, enum force_part part, struct force_sum *sum)
-{
-	ASSERT(body < self->tables->body.count);
-	bool pushed = is_pushed(self->tables, body);
-	*sum = pushed ? no_force() : zero_force();
-	for (uint32_t k = 0; k < self->count && pushed; k++)
-		if (is_of(&self->items[k], part))
-			self->items[k].add(&self->items[k], body, state, time, sum);
 }
 
 void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count, double span,
@@ -291,5 +199,5 @@ void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t cou
 	force_list_push_joints(&list);
 	list.span = span;
 	list.ahead = 0.5 * span;
-	force_list_all(&list, &all, 0, FORCES_ALL, sums);
+	force_list_all(&list, &all, 0, sums);
 }

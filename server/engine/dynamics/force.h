@@ -8,7 +8,6 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_FORCE_H
 #define CAIRN_ENGINE_DYNAMICS_FORCE_H
 
-#include "server/base/arena.h"
 #include "server/engine/dynamics/dynamics.h"
 
 /* Motion of one body at a stage. */
@@ -36,16 +35,15 @@ struct force_bodies {
 /* Index of a body among the rows, or their count. */
 uint32_t force_bodies_find(const struct force_bodies *self, uint32_t body);
 
+/* Either `add` or `add_all`. */
 struct force {
 	/* Adds its force on body row `body` at `time` seconds from the tick's start. */
 	void (*add)(const struct force *self, uint32_t body, const struct force_state *state,
 		    double time, struct force_sum *sum);
-	/* The same for many bodies, with the same bits: sums[i] for rows[i]; sums of rows that are not
-	 * dynamic are unchanged. NULL: `add` is called for each body. */
+	/* Adds its forces on many bodies: sums[i] for rows[i]; sums of rows that are not dynamic are
+	 * unchanged. */
 	void (*add_all)(const struct force *self, const struct force_bodies *bodies, double time,
 			struct force_sum *sums);
-	/* The force changes much within a tick: methods with sub-steps evaluate it in each of them. */
-	bool stiff;
 	const void *context; /* borrowed */
 };
 
@@ -65,10 +63,6 @@ struct force_list {
 	 * holds the force while the body falls along a parabola: the motion then keeps its energy, while
 	 * the force of the pose at the beginning would feed it. */
 	double ahead;
-	/* Drives sorted by (body, row), for force_list_at. */
-	const uint64_t *drive_body;
-	const uint32_t *drive_row;
-	uint32_t drive_count;
 };
 
 /* Gravity, drives and fields. The list must not be moved or copied, because its forces point to it. */
@@ -76,18 +70,9 @@ void force_list_init(struct force_list *self, const struct tables *tables,
 		     const struct shape *const *shapes);
 /* Appends a force; at most FORCES_MAX in all. */
 void force_list_push(struct force_list *self, struct force force);
-/* Sorts drives by body, on the arena; force_list_at needs it. O(drives). NO_MEMORY: the list is
- * unchanged. */
-MUST_CHECK enum status force_list_index(struct force_list *self, struct arena *arena);
-
-enum force_part { FORCES_ALL, FORCES_STEADY, FORCES_STIFF };
-
 /* The sums on many bodies at `time`, s: sums[i] for rows[i], 0 for a body that is not dynamic. */
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
-		    enum force_part part, struct force_sum *sums);
-/* The sum on one body, with the same bits; after force_list_index. */
-void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
-		   double time, enum force_part part, struct force_sum *sum);
+		    struct force_sum *sums);
 /* Gravity, drives and fields on `count` bodies, rows ascending, at the motions in the tables, held for
  * `span` seconds: sums[i] for bodies[i]. */
 void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count, double span,

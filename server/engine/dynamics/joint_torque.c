@@ -73,16 +73,6 @@ static void joints_add_all(const struct force *self, const struct force_bodies *
 	}
 }
 
-/* One body at a stage; the others are where the tables have them. */
-static void joints_add(const struct force *self, uint32_t body, const struct force_state *state,
-		       double time, struct force_sum *sum)
-{
-	struct body_motion motion = { state->centre, state->rotation, state->velocity,
-				      state->angular_velocity };
-	struct force_bodies one = { &body, &motion, 1 };
-	joints_add_all(self, &one, time, sum);
-}
-
 void force_list_push_joints(struct force_list *self)
 {
 	const struct joint_table *table = &self->tables->joint;
@@ -90,7 +80,5 @@ void force_list_push_joints(struct force_list *self)
 	for (uint32_t row = 0; row < table->count && !any; row++)
 		any = exerts(table, row); /* a free row has no motor */
 	if (any)
-		force_list_push(self, (struct force){ .add = joints_add,
-						      .add_all = joints_add_all,
-						      .context = self });
+		force_list_push(self, (struct force){ .add_all = joints_add_all, .context = self });
 }

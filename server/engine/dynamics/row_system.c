@@ -280,25 +280,3 @@ void row_system_mass(const struct row_system *self, double *m)
 					mass_entry(self->mass, self->groups[g], i, j);
 	}
 }
-
-void row_system_gather(const struct row_system *self, const struct spatial *velocities, double *x)
-{
-	VALIDATE(self->group_count <= self->coordinates);
-	for (uint32_t g = 0; g < self->group_count; g++)
-		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++)
-			x[at] = spatial_dot(
-				velocities[self->groups[g]],
-				mass_axis(self->mass, self->groups[g], at - self->first[g]));
-}
-
-void row_system_scatter(const struct row_system *self, const double *x, struct spatial *velocities)
-{
-	VALIDATE(self->group_count <= self->coordinates);
-	for (uint32_t g = 0; g < self->group_count; g++)
-		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++) {
-			uint32_t slot = self->groups[g];
-			struct spatial axis = mass_axis(self->mass, slot, at - self->first[g]);
-			double change = x[at] - spatial_dot(velocities[slot], axis);
-			velocities[slot] = spatial_mul_add(velocities[slot], axis, change);
-		}
-}

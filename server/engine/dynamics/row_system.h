@@ -61,9 +61,5 @@ uint32_t row_system_jacobian(const struct row_system *self, uint32_t *start, uin
 			     double *value);
 /* M over coordinates, positive definite: `coordinates`² entries, row by row. */
 void row_system_mass(const struct row_system *self, double *m);
-/* gather: velocities of slots to coordinates, without the parts along locked axes. scatter: back,
- * keeping the parts along locked axes. Only for groups of one slot. */
-void row_system_gather(const struct row_system *self, const struct spatial *velocities, double *x);
-void row_system_scatter(const struct row_system *self, const double *x, struct spatial *velocities);
 
 #endif

@@ -117,17 +117,3 @@ double intersect_vertex_depth(const struct mesh *mesh, vec3 p, struct mesh_point
 		*nearest = found;
 	return intersect_point_mesh(mesh, p) == POINT_MESH_INSIDE ? found.distance : 0;
 }
-
-/* ---- nesting ---------------------------------------------------------------------------------- */
-
-enum mesh_nesting intersect_mesh_nesting(const struct mesh *a, const struct mesh *b,
-					 const pose *b_in_a)
-{
-	ASSERT(a->vertex_count > 0 && b->vertex_count > 0);
-	if (intersect_point_mesh(a, pose_point(*b_in_a, b->vertices[0])) != POINT_MESH_OUTSIDE)
-		return MESH_NESTING_B_IN_A;
-	if (intersect_point_mesh(b, pose_inverse_point(*b_in_a, a->vertices[0])) !=
-	    POINT_MESH_OUTSIDE)
-		return MESH_NESTING_A_IN_B;
-	return MESH_NESTING_NONE;
-}

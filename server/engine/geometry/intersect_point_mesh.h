@@ -29,11 +29,4 @@ struct mesh_point intersect_nearest_on_mesh(const struct mesh *mesh, vec3 p);
  * surface or outside. *nearest (may be NULL) is set in any case. */
 double intersect_vertex_depth(const struct mesh *mesh, vec3 p, struct mesh_point *nearest);
 
-enum mesh_nesting { MESH_NESTING_NONE, MESH_NESTING_A_IN_B, MESH_NESTING_B_IN_A };
-
-/* Whether one of two closed meshes lies wholly in the other, given that their surfaces do not meet:
- * then one vertex of each decides. ON counts as inside. */
-enum mesh_nesting intersect_mesh_nesting(const struct mesh *a, const struct mesh *b,
-					 const pose *b_in_a);
-
 #endif

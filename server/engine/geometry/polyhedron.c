@@ -176,11 +176,3 @@ struct solid_frame solid_frame_of(const struct mass_properties *mass, const vec3
 	frame.radius = scalar_sqrt(square);
 	return frame;
 }
-
-void polyhedron_into_frame(struct polyhedron *self, const pose *at)
-{
-	for (uint32_t v = 0; v < self->vertex_count; v++)
-		self->vertices[v] = pose_inverse_point(*at, self->vertices[v]);
-	for (uint32_t f = 0; f < self->face_count; f++)
-		self->normals[f] = face_normal(self, f);
-}

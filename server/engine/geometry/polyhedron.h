@@ -70,7 +70,4 @@ struct solid_frame {
 struct solid_frame solid_frame_of(const struct mass_properties *mass, const vec3 *vertices,
 				  uint32_t count);
 
-/* Transforms the solid into the frame: a point p becomes at⁻¹ p. */
-void polyhedron_into_frame(struct polyhedron *self, const pose *at);
-
 #endif

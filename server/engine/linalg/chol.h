@@ -1,4 +1,4 @@
-/* chol.h: A = L Lᵀ for a symmetric positive definite A, updated while A changes.
+/* chol.h: A = L Lᵀ for a symmetric positive definite A, to which rows are appended.
  *
  * The factor lives in the caller's storage as the lower triangle of a row-major square of
  * `capacity`; entries above the diagonal are neither read nor written. A function that meets a
@@ -25,15 +25,8 @@ MUST_CHECK bool chol_factor(struct chol *self, const double *a, uint32_t size, u
 void chol_solve(const struct chol *self, double *b);
 void chol_solve_lower(const struct chol *self, double *b);
 void chol_solve_upper(const struct chol *self, double *b);
-/* A := A + x xᵀ; overwrites x. Always possible. */
-void chol_update(struct chol *self, double *x);
-/* A := A − x xᵀ; overwrites x; `scratch` holds 2 × size doubles. On false (the result would not be
- * positive definite) the factor is unchanged. */
-MUST_CHECK bool chol_downdate(struct chol *self, double *x, double *scratch);
 /* Appends a row: `row` holds A's entries in the present `size` columns, `diagonal` the diagonal entry.
  * size < capacity. On false the factor is unchanged. */
 MUST_CHECK bool chol_append(struct chol *self, const double *row, double diagonal);
-/* Removes row and column `index` of A; later rows move up by one. `scratch` holds size doubles. */
-void chol_delete(struct chol *self, uint32_t index, double *scratch);
 
 #endif

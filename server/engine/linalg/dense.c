@@ -68,17 +68,3 @@ void dense_transposed_mul_vec(const double *a, uint32_t rows, uint32_t columns, 
 	for (uint32_t i = 0; i < rows; i++)
 		dense_mul_add(y, a + (size_t)i * stride, x[i], columns);
 }
-
-void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_stride, double *c,
-	       uint32_t c_stride, uint32_t rows, uint32_t inner, uint32_t columns)
-{
-	VALIDATE(rows < 2 || c_stride >= columns);
-	VALIDATE(rows == 0 || columns == 0 || (c != a && c != b));
-	for (uint32_t i = 0; i < rows; i++) {
-		double *row = c + (size_t)i * c_stride;
-		dense_zero(row, columns);
-		for (uint32_t k = 0; k < inner; k++)
-			dense_mul_add(row, b + (size_t)k * b_stride, a[(size_t)i * a_stride + k],
-				      columns);
-	}
-}

@@ -28,8 +28,5 @@ void dense_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t st
 /* y = Aᵀ x. */
 void dense_transposed_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
 			      const double *x, double *y);
-/* C = A B: A is rows × inner, B inner × columns. */
-void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_stride, double *c,
-	       uint32_t c_stride, uint32_t rows, uint32_t inner, uint32_t columns);
 
 #endif

@@ -124,13 +124,3 @@ uint32_t poly_roots(const double *c, uint32_t degree, double low, double high, d
 	}
 	return zero_here ? add_root(roots, count, degree, high) : count;
 }
-
-uint32_t poly_quadratic(const double c[3], double low, double high, double roots[2])
-{
-	return poly_roots(c, 2, low, high, roots);
-}
-
-uint32_t poly_cubic(const double c[4], double low, double high, double roots[3])
-{
-	return poly_roots(c, 3, low, high, roots);
-}

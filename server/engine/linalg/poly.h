@@ -19,8 +19,4 @@ uint32_t poly_roots(const double *c, uint32_t degree, double low, double high, d
 
 #define POLY_TOUCH 0x1p-48 /* 16 units of rounding; larger reports near misses as touches */
 
-/* c[2] x² + c[1] x + c[0] and c[3] x³ + … by the same method. */
-uint32_t poly_quadratic(const double c[3], double low, double high, double roots[2]);
-uint32_t poly_cubic(const double c[4], double low, double high, double roots[3]);
-
 #endif

@@ -635,7 +635,7 @@ static enum status apply_forces(struct impact_batch *self)
 		return STATUS_NO_MEMORY;
 	struct force_bodies bodies = { self->step.bodies, self->start, self->count };
 	self->of->forces.ahead = 0.5 * self->step.dt;
-	force_list_all(&of->forces, &bodies, self->begin, FORCES_ALL, sums);
+	force_list_all(&of->forces, &bodies, self->begin, sums);
 	self->of->forces.ahead = 0;
 	enum status status = impact_stiff_forces(self, sums);
 	if (status != STATUS_OK)

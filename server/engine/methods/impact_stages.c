@@ -251,7 +251,7 @@ static enum status find_forces(struct stages *stages, double time)
 	if (sums == NULL || forces == NULL)
 		return STATUS_NO_MEMORY;
 	struct force_bodies bodies = { self->step.bodies, stages->motions, self->count };
-	force_list_all(&self->of->forces, &bodies, time, FORCES_ALL, sums);
+	force_list_all(&self->of->forces, &bodies, time, sums);
 	for (uint32_t i = 0; i < self->count; i++) {
 		uint32_t body = self->step.bodies[i];
 		const struct body_motion *at = &stages->motions[i];

@@ -110,7 +110,7 @@ static void sum_moved(const struct impact_batch *self, struct stiff *stiff, uint
 	struct force_bodies bodies = { stiff->rows, stiff->motions, stiff->count };
 	for (uint32_t m = 0; m < stiff->count; m++)
 		stiff->motions[m] = moved(self->start[stiff->slots[m]], k, speed, by);
-	force_list_all(&self->of->forces, &bodies, self->begin, FORCES_ALL, sums);
+	force_list_all(&self->of->forces, &bodies, self->begin, sums);
 }
 
 static void find_matrices(const struct impact_batch *self, struct stiff *stiff)

@@ -124,7 +124,7 @@ static enum status load_bodies(struct support_work *work)
 		force_list_init(&list, work->tables, work->dynamics->shapes);
 		force_list_push_joints(&list);
 		struct force_bodies all = { self->rows, motions, count };
-		force_list_all(&list, &all, 0, FORCES_ALL, sums);
+		force_list_all(&list, &all, 0, sums);
 	}
 	for (uint32_t i = 0; i < count && good; i++) {
 		uint32_t row = self->rows[i];

@@ -196,7 +196,7 @@ static enum status find_motions(struct robot_work *self, bool still)
 	struct force_list forces;
 	const struct force_bodies bodies = { self->rows, self->motions, count };
 	force_list_init(&forces, self->tables, dynamics->shapes);
-	force_list_all(&forces, &bodies, 0, FORCES_ALL, self->sums);
+	force_list_all(&forces, &bodies, 0, self->sums);
 	return STATUS_OK;
 }
 

@@ -154,22 +154,3 @@ enum status world_restore(struct world *world, const uint8_t *data, size_t bytes
 	world_destroy(fresh);
 	return status;
 }
-
-uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
-			    uint32_t capacity)
-{
-	struct tables tables;
-	struct reason why;
-	if (image_read(data, bytes, &tables, NULL, &why) != STATUS_OK)
-		return 0;
-	uint32_t count = 0;
-	for (uint32_t row = 0; row < tables.shape.count; row++) {
-		if (tables.shape.id[row] == 0 || tables.shape.id[row] >= IDS_END)
-			continue;
-		if (count < capacity)
-			memcpy(names[count].bytes, tables.shape.name[row], SHAPE_NAME_BYTES);
-		count++;
-	}
-	tables_release(&tables);
-	return count;
-}

@@ -124,7 +124,7 @@ static void run_until(struct rig *rig, bool (*done)(struct rig *rig))
 	io_set_flush(rig->server, on_flush, rig);
 	io_timer_start(rig->limit, io_now(rig->server) + 3 * NS_PER_S);
 	io_run(rig->server);
-	io_timer_stop(rig->limit);
+	io_timer_start(rig->limit, INSTANT_NEVER);
 	io_set_flush(rig->server, NULL, NULL);
 	ck_assert(!rig->late);
 }
@@ -513,7 +513,7 @@ START_TEST(a_timer_fires_once_and_never_early_and_can_be_moved_stopped_and_destr
 	/* The second timer is moved to the end, the fourth stopped, the fifth destroyed. */
 	probes[2].wanted = now + 60 * NS_PER_MS;
 	io_timer_start(probes[2].timer, probes[2].wanted);
-	io_timer_stop(probes[3].timer);
+	io_timer_start(probes[3].timer, INSTANT_NEVER);
 	io_timer_destroy(probes[4].timer);
 	run_until(&rig, last_probe_fired);
 	ck_assert_uint_eq(probes[0].fired, 1);

@@ -162,8 +162,6 @@ START_TEST(a_paused_world_is_due_only_for_requested_steps)
 	ck_assert_uint_eq(drive.steps, 1000);
 	ck_assert_uint_eq(drive.schedule.dropped, 0);
 	ck_assert_uint_eq(drive.slowed + drive.overruns, 0);
-	schedule_request(&drive.schedule, 7);
-	ck_assert_uint_eq(schedule_cancel(&drive.schedule), 7);
 	ck_assert_uint_eq(schedule_due(&drive.schedule), INSTANT_NEVER);
 }
 END_TEST

@@ -128,24 +128,6 @@ START_TEST(a_walk_finds_exactly_the_overlapping_boxes)
 }
 END_TEST
 
-START_TEST(a_rebuilt_tree_finds_the_same_boxes_and_keeps_its_leaf_ids)
-{
-	struct world world;
-	world_init(&world, 2);
-	for (int round = 0; round < 10; round++) {
-		for (int k = 0; k < 200; k++)
-			world_change(&world);
-		ck_assert_int_eq(tree_rebuild(&world.tree), STATUS_OK);
-		tree_check(&world.tree);
-		for (uint32_t i = 0; i < ITEMS; i++)
-			if (world.leaves[i] != TREE_NONE)
-				ck_assert_uint_eq(world.tree.nodes[world.leaves[i]].item, i);
-		check_queries(&world);
-	}
-	tree_release(&world.tree);
-}
-END_TEST
-
 START_TEST(sorted_insertions_give_a_shallow_tree)
 {
 	struct tree tree;
@@ -157,8 +139,6 @@ START_TEST(sorted_insertions_give_a_shallow_tree)
 	}
 	tree_check(&tree);
 	ck_assert_uint_le(tree_height(&tree), 40);
-	ck_assert_int_eq(tree_rebuild(&tree), STATUS_OK);
-	ck_assert_uint_le(tree_height(&tree), 16);
 	tree_release(&tree);
 }
 END_TEST
@@ -182,12 +162,9 @@ START_TEST(coincident_boxes_are_all_found)
 	ck_assert_int_eq(tree_reserve(&tree, 1000), STATUS_OK);
 	for (uint32_t i = 0; i < 1000; i++)
 		tree_insert(&tree, &box, i);
-	for (int pass = 0; pass < 2; pass++) {
-		ck_assert(pass > 0 || tree_height(&tree) > TREE_WALK_LEFT);
-		ck_assert_uint_eq(leaves_in(&tree, all), 1000);
-		tree_check(&tree);
-		ck_assert_int_eq(tree_rebuild(&tree), STATUS_OK);
-	}
+	ck_assert_uint_gt(tree_height(&tree), TREE_WALK_LEFT);
+	ck_assert_uint_eq(leaves_in(&tree, all), 1000);
+	tree_check(&tree);
 	tree_reset(&tree);
 	tree_check(&tree);
 	ck_assert_uint_eq(leaves_in(&tree, all), 0);
@@ -269,9 +246,13 @@ START_TEST(leaves_that_move_by_small_steps_keep_a_good_tree)
 			tree_move(&tree, leaves[i], &box);
 		}
 	tree_check(&tree);
+	/* As good as a tree into which the boxes are inserted now. */
 	double cost = tree_cost(&tree);
-	ck_assert_int_eq(tree_rebuild(&tree), STATUS_OK);
-	/* Insertion alone gives up to 1.41 of it (30 seeds); leaves that are never inserted anew 12. */
+	tree_reset(&tree);
+	for (uint32_t i = 0; i < BODIES; i++) {
+		struct aabb box = aabb_of_centre(at[i], vec3_all(0.5));
+		tree_insert(&tree, &box, i);
+	}
 	ck_assert_double_le(cost, 1.5 * tree_cost(&tree));
 	tree_release(&tree);
 }
@@ -282,7 +263,6 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/tree");
 	TCase *tcase = tcase_create("tree");
 	tcase_add_test(tcase, a_walk_finds_exactly_the_overlapping_boxes);
-	tcase_add_test(tcase, a_rebuilt_tree_finds_the_same_boxes_and_keeps_its_leaf_ids);
 	tcase_add_test(tcase, sorted_insertions_give_a_shallow_tree);
 	tcase_add_test(tcase, coincident_boxes_are_all_found);
 	tcase_add_test(tcase, changes_within_the_reserved_capacity_do_not_allocate);

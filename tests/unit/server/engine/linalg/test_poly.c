@@ -35,7 +35,7 @@ START_TEST(three_roots_are_all_found_in_order)
 	expect_roots(c, 3, roots, 3, 1e-15);
 	from_roots(c, roots, 3, -7e5);
 	expect_roots(c, 3, roots, 3, 1e-15);
-	ck_assert_uint_eq(poly_cubic(c, 0.3, 0.8, found), 1);
+	ck_assert_uint_eq(poly_roots(c, 3, 0.3, 0.8, found), 1);
 	ck_assert_double_le(scalar_abs(found[0] - 0.5), 1e-15);
 }
 END_TEST
@@ -45,7 +45,7 @@ START_TEST(a_double_root_survives_a_perturbation_by_rounding)
 	const double half[] = { 0.5 };
 	for (int sign = -1; sign <= 1; sign++) {
 		double c[3] = { 0.25 + sign * 1e-15, -1, 1 }, found[2];
-		uint32_t count = poly_quadratic(c, 0, 1, found);
+		uint32_t count = poly_roots(c, 2, 0, 1, found);
 		ck_assert_uint_ge(count, 1);
 		for (uint32_t i = 0; i < count; i++)
 			ck_assert_double_le(scalar_abs(found[i] - 0.5), 4e-8);
@@ -84,9 +84,9 @@ START_TEST(roots_at_the_ends_belong_to_the_interval)
 	double c[3] = { 0, -1, 1 };
 	expect_roots(c, 2, ends, 2, 0);
 	double found[2];
-	ck_assert_uint_eq(poly_quadratic(c, 0, 0, found), 1);
-	ck_assert_uint_eq(poly_quadratic(c, 0.5, 0.5, found), 0);
-	ck_assert_uint_eq(poly_quadratic(c, 0x1p-60, 1 - 0x1p-40, found), 0);
+	ck_assert_uint_eq(poly_roots(c, 2, 0, 0, found), 1);
+	ck_assert_uint_eq(poly_roots(c, 2, 0.5, 0.5, found), 0);
+	ck_assert_uint_eq(poly_roots(c, 2, 0x1p-60, 1 - 0x1p-40, found), 0);
 }
 END_TEST
 
@@ -137,7 +137,7 @@ START_TEST(every_root_of_a_random_cubic_is_a_sign_change_or_a_touch)
 			scale *= 1e50;
 		for (int i = 0; i < 4; i++)
 			c[i] = rng_range(&rng, -scale, scale);
-		uint32_t count = poly_cubic(c, -3, 3, roots);
+		uint32_t count = poly_roots(c, 3, -3, 3, roots);
 		double before = -3;
 		/* The sign is constant between reported roots, so sign changes on a grid count
 		 * roots from below. */
@@ -163,11 +163,11 @@ END_TEST
 START_TEST(wide_intervals_and_tiny_roots_terminate)
 {
 	double c[3] = { -1e-300, 1e-3, 1e280 }, roots[2];
-	ck_assert_uint_eq(poly_quadratic(c, 0, 1e8, roots), 1);
+	ck_assert_uint_eq(poly_roots(c, 2, 0, 1e8, roots), 1);
 	ck_assert_double_le(scalar_abs(poly_value(c, 2, roots[0])), 1e-300);
 	double cube[4] = { -1e-270, 0, 0, 1 };
 	double root[3];
-	ck_assert_uint_eq(poly_cubic(cube, -1e100, 1e100, root), 1);
+	ck_assert_uint_eq(poly_roots(cube, 3, -1e100, 1e100, root), 1);
 }
 END_TEST
 
