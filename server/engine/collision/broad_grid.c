@@ -355,7 +355,9 @@ static enum status grid_reserve(struct broad_index *index, uint32_t slots)
 
 static void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
+	ASSERT(slot < index->proxies.count);
 	struct grid_proxy *proxy = &index->proxies.items[slot];
+	ASSERT(proxy->list == NONE);
 	if (index->count == 0)
 		set_levels(index, grid_levels_uniform(scalar_min(diameter_of(box), DIAMETER_MAX),
 						      index->cells.per_diameter));
@@ -369,7 +371,8 @@ static void grid_add(struct broad_index *index, uint32_t slot, bool still, const
 static void grid_remove(struct broad_index *index, uint32_t slot, bool still)
 {
 	UNUSED(still);
-	ASSERT(index->count > 0);
+	ASSERT(index->count > 0 && slot < index->proxies.count);
+	ASSERT(index->proxies.items[slot].list != NONE);
 	remove_refs(index, slot);
 	index->proxies.items[slot].list = NONE;
 	index->count--;
@@ -379,7 +382,9 @@ static void grid_remove(struct broad_index *index, uint32_t slot, bool still)
 static void grid_move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
 	UNUSED(still);
+	ASSERT(slot < index->proxies.count);
 	struct grid_proxy *proxy = &index->proxies.items[slot];
+	ASSERT(proxy->list != NONE);
 	double before = diameter_of(&proxy->box), after = diameter_of(box);
 	struct cell_range range = cell_range_of(index, box);
 	index->changes += after > 2 * before || before > 2 * after;
@@ -395,6 +400,7 @@ static void grid_move(struct broad_index *index, uint32_t slot, bool still, cons
 static const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still)
 {
 	UNUSED(still);
+	VALIDATE(slot < index->proxies.count);
 	return &index->proxies.items[slot].box;
 }
 

@@ -25,6 +25,7 @@ struct force_state force_state_of(const struct tables *tables, uint32_t body,
 
 static bool is_pushed(const struct tables *tables, uint32_t body)
 {
+	VALIDATE(body < tables->body.count);
 	return tables->body.status[body] == BODY_DYNAMIC;
 }
 
@@ -93,6 +94,7 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 	const struct tables *tables = list->tables;
 	for (uint32_t drive = 0; drive < tables->drive.count; drive++) {
 		uint32_t body = tables->drive.body[drive];
+		ASSERT(body < tables->body.count);
 		uint32_t i = force_bodies_find(bodies, body);
 		if (i == bodies->count || !is_pushed(tables, body))
 			continue;
@@ -110,6 +112,7 @@ static void fields_add(const struct force *self, uint32_t body, const struct for
 	UNUSED(time);
 	const struct force_list *list = self->context;
 	const struct field_table *table = &list->tables->field;
+	ASSERT(body < list->tables->body.count);
 	for (uint32_t row = 0; row < table->count; row++)
 		if (table->id[row] != 0)
 			force_field_add(list, row, body, state, sum);
@@ -123,6 +126,7 @@ static void loads_add(const struct force *self, uint32_t body, const struct forc
 	UNUSED(state);
 	UNUSED(time);
 	const struct tables *tables = self->context;
+	ASSERT(body < tables->body.count);
 	uint32_t row = fluid_find_load(tables, body);
 	if (row == DYNAMICS_NONE)
 		return;
@@ -179,6 +183,7 @@ static void add_one_by_one(const struct force_list *self, const struct force *fo
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
 		    struct force_sum *sums)
 {
+	ASSERT(bodies->count == 0 || sums != NULL);
 	for (uint32_t i = 0; i < bodies->count; i++)
 		sums[i] = is_pushed(self->tables, bodies->rows[i]) ? no_force() : zero_force();
 	for (uint32_t k = 0; k < self->count; k++) {

@@ -65,6 +65,7 @@ static void joints_add_all(const struct force *self, const struct force_bodies *
 	const struct tables *tables = list->tables;
 	for (uint32_t i = 0; i < bodies->count; i++) {
 		uint32_t body = bodies->rows[i];
+		ASSERT(body < tables->body.count);
 		if (tables->body.status[body] != BODY_DYNAMIC)
 			continue;
 		for (uint32_t end = joint_first(tables, body); end != DYNAMICS_NONE;

@@ -1,11 +1,4 @@
-/* chol.c: Cholesky's factor and its rank-one changes.
- *
- * The factorisation goes row by row: l_ij follows from the rows above. An update A + x xᵀ turns
- * [L x] into [L' 0] by one plane rotation for each column. A downdate A − x xᵀ solves L p = x first;
- * it is possible exactly if α² = 1 − p·p > 0, which is checked before anything is written; then
- * rotations that take (p, α) to (0, 1), from the last component up, are applied to [Lᵀ; 0] (Golub
- * and Van Loan, 6.5). If row k is deleted, the block under it becomes L₃₃ L₃₃ᵀ + l lᵀ, with l the
- * removed column: one update.
+/* chol.c: Cholesky's factor, row by row: l_ij follows from the rows above.
  * What goes wrong: pivots that are not positive; see chol.h.
  */
 #include "server/engine/linalg/chol.h"
@@ -27,6 +20,7 @@ static bool chol_good(double pivot)
 
 void chol_init(struct chol *self, double *storage, uint32_t capacity)
 {
+	ASSERT(capacity == 0 || storage != NULL);
 	*self = (struct chol){ storage, capacity, 0 };
 }
 
