@@ -61,7 +61,9 @@ static bool describe_numbers(struct wire_cursor at, uint32_t count, char *text, 
 	return true;
 }
 
-void wire_describe(struct wire_cursor at, char *text, size_t bytes)
+/* Writes the value at the cursor for a person: 10001, 4.5, "fast", nil, [0, nan, 1], a bin of 31 bytes. Long
+ * texts and arrays are summarised; the result always ends with a NUL. */
+static void wire_describe(struct wire_cursor at, char *text, size_t bytes)
 {
 	struct wire_token token;
 	if (wire_next(&at, &token) != STATUS_OK) {

@@ -10,10 +10,6 @@
 
 #include "protocol/cursor.h"
 
-/* Writes the value at the cursor for a person: 10001, 4.5, "fast", nil, [0, nan, 1], a bin of 31 bytes. Long
- * texts and arrays are summarised; the result always ends with a NUL. */
-void wire_describe(struct wire_cursor at, char *text, size_t bytes);
-
 /* Fills `why` (may be NULL) and returns `status`. `owner` names the message or query of the field;
  * `value` is a cursor at the refused value; `allowed` completes "it must be …". */
 enum status wire_complain(struct reason *why, enum status status, int64_t index, const char *field,

@@ -7,11 +7,6 @@
 
 static const char *const QUANTITIES[] = { "x", "y", "z", "speed", "spin" };
 
-const char *condition_quantity(uint32_t quantity)
-{
-	return quantity < COUNT_OF(QUANTITIES) ? QUANTITIES[quantity] : "";
-}
-
 static enum status refuse(const char *text, struct reason *why)
 {
 	return reason_set(

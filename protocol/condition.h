@@ -7,7 +7,5 @@
 /* Sets kind, body, quantity, above and value of a query WHEN. RANGE: `why` says what was expected. */
 MUST_CHECK enum status condition_parse(const char *text, struct wire_query *query,
 				       struct reason *why);
-/* x, y, z, speed, spin. */
-const char *condition_quantity(uint32_t quantity);
 
 #endif

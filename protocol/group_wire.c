@@ -166,7 +166,8 @@ enum status actions_check(const struct wire_actions *self, const uint8_t *values
 
 static const wire_mask COLUMNS_OBSERVED = WIRE_COLUMNS_TICK;
 
-uint32_t observed_width(const struct observed_item *item)
+/* The numbers that an item contributes. */
+static uint32_t observed_width(const struct observed_item *item)
 {
 	switch (item->kind) {
 	case OBSERVE_BODIES:

@@ -66,8 +66,6 @@ struct wire_observe {
 MUST_CHECK enum status observe_take(const struct wire_list *list, struct wire_observe *out,
 				    struct reason *why);
 void observe_release(struct wire_observe *self);
-/* The numbers that an item contributes. */
-uint32_t observed_width(const struct observed_item *item);
 
 /* An item of STEPPED_WORLDS. */
 struct wire_group_item {

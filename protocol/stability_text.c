@@ -13,7 +13,8 @@ static const char *const KNOWN[FORCE_KNOWN_KINDS] = { "as_found", "unique", "not
 						      "least_norm" };
 static const char *const MARGINS[STABILITY_MARGINS] = { "", "load", "push", "tilt" };
 
-const char *stability_margin_word(uint32_t margin)
+/* "load", "push", "tilt"; "" for none. */
+static const char *stability_margin_word(uint32_t margin)
 {
 	return margin < STABILITY_MARGINS ? MARGINS[margin] : "";
 }

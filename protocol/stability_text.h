@@ -5,8 +5,6 @@
 #include "protocol/query_wire.h"
 #include "server/base/bytes.h"
 
-/* "load", "push", "tilt"; "" for none. */
-const char *stability_margin_word(uint32_t margin);
 /* The number of a word; UINT32_MAX: none has it. */
 uint32_t stability_margin_number(const char *word);
 

@@ -149,7 +149,7 @@ cairn_client_info cairn_client_facts(const cairn_client *client)
 /* ---- worlds
  * -------------------------------------------------------------------------------------- */
 
-cairn_world_info library_world_info(const struct cairn_world *info)
+static cairn_world_info library_world_info(const struct cairn_world *info)
 {
 	return (cairn_world_info){ info->number,    info->name,	    info->method,
 				   info->epoch,	    info->tick,	    info->bodies,

@@ -64,12 +64,8 @@ void library_body(const struct wire_body *from, cairn_body *to);
 cairn_vec3 library_vec3(const double from[3]);
 /* Without anchors. */
 void library_joint(const struct wire_joint *from, cairn_joint *to);
-void library_particle(const struct wire_particle *from, cairn_particle *to);
-cairn_world_info library_world_info(const struct cairn_world *info);
 /* Calls options.frame with the bodies of a mirror, and options.event (observe.c). */
 void library_frame(void *context, uint64_t sub, const struct mirror *mirror);
 void library_event(void *context, uint64_t sub, uint64_t tick, const struct event *event);
-/* NULL for a number that no world has. */
-struct cairn_joined *library_watched(const struct cairn_connected *self, uint64_t sub);
 
 #endif

@@ -41,7 +41,7 @@ void library_joint(const struct wire_joint *from, cairn_joint *to)
 	memcpy(to->coordinates, from->coordinates, sizeof to->coordinates);
 }
 
-void library_particle(const struct wire_particle *from, cairn_particle *to)
+static void library_particle(const struct wire_particle *from, cairn_particle *to)
 {
 	*to = (cairn_particle){
 		.system = from->system,
@@ -171,7 +171,8 @@ uint64_t cairn_state_tick_hash(const cairn_state *state)
 
 /* ---- frames -------------------------------------------------------------------------------------- */
 
-struct cairn_joined *library_watched(const struct cairn_connected *self, uint64_t sub)
+/* NULL for a number that no world has. */
+static struct cairn_joined *library_watched(const struct cairn_connected *self, uint64_t sub)
 {
 	for (uint32_t i = 0; i < self->worlds.count; i++)
 		if (self->worlds.items[i]->sub == sub)

@@ -166,7 +166,8 @@ static enum status take_goodbye(struct cairn *self, const struct msg_goodbye *me
 			  (int)message->text.bytes, (const char *)message->text.at);
 }
 
-enum status client_refusal(const struct msg_error *error, struct reason *why)
+/* Puts a server's ERROR into `why` and returns its status. */
+static enum status client_refusal(const struct msg_error *error, struct reason *why)
 {
 	struct reason own;
 	reason_set(&own, (enum status)error->code, error->index, "", "%.*s", (int)error->text.bytes,

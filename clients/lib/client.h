@@ -74,8 +74,6 @@ MUST_CHECK enum status client_handshake(struct cairn *self, bool resumes, struct
 struct client_subscription *client_find_subscription(struct cairn *self, uint64_t sub);
 /* The ref, id or request by which an answer names its request. */
 uint64_t client_ref(const struct message *answer);
-/* Puts a server's ERROR into `why` and returns its status. */
-enum status client_refusal(const struct msg_error *error, struct reason *why);
 /* Waits for the (next) answer to a request that has been sent. */
 MUST_CHECK enum status client_wait_answer(struct cairn *self, enum message_type answer,
 					  const struct message *request, struct message *out,

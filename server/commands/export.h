@@ -34,16 +34,11 @@ struct export_sink {
 	struct bytes bytes;
 };
 
-/* By the ending of `path`; RANGE: none of .csv, .npy, .json, .mcap, .sqlite. Returned owned. */
-MUST_CHECK enum status export_sink_create(const char *path, struct export_sink **out,
-					  struct reason *why);
 /* Writes the whole export. `names`: the scene file that the world was made of, or NULL. On failure
  * the file is removed. */
 MUST_CHECK enum status export_file(const char *source, const char *path, const char *names,
 				   const struct past_range *range, uint64_t *states, uint64_t *rows,
 				   struct reason *why);
-/* Ids of all bodies, in self->ids. NO_MEMORY. */
-MUST_CHECK enum status export_bodies(struct export_sink *self, const struct world *world);
 /* The name of a body, "" without one. A body that was made later than the scene has none. */
 void export_name(const struct export_sink *self, body_id body, char name[SCENE_BODY_NAME]);
 /* Reports a failed write or a lack of memory. */

@@ -29,7 +29,8 @@ void export_name(const struct export_sink *self, body_id body, char name[SCENE_B
 		(void)scene_body_name(self->names, body, name);
 }
 
-enum status export_bodies(struct export_sink *self, const struct world *world)
+/* Ids of all bodies, in self->ids. NO_MEMORY. */
+static enum status export_bodies(struct export_sink *self, const struct world *world)
 {
 	uint32_t count = world_bodies(world, NULL, 0);
 	enum status status = ARRAY_RESERVE(&self->ids, count);
@@ -236,7 +237,9 @@ static struct export_sink *make_rows(const struct export_ops *ops)
 	return sink;
 }
 
-enum status export_sink_create(const char *path, struct export_sink **out, struct reason *why)
+/* By the ending of `path`; RANGE: none of .csv, .npy, .json, .mcap, .sqlite. Returned owned. */
+static enum status export_sink_create(const char *path, struct export_sink **out,
+				      struct reason *why)
 {
 	if (path_ends(path, ".csv"))
 		*out = make_rows(&export_csv);

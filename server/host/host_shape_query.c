@@ -78,8 +78,9 @@ static enum status refuse_query(struct shape_query *self, enum status status, co
 
 /* ---- the image -------------------------------------------------------------------------------- */
 
-enum status host_query_shape(struct host *host, const struct wire_query *query, struct shape **out,
-			     struct reason *why)
+/* The shape a query carries: cooked from its bytes, or found by its name. Returned owned. */
+static enum status host_query_shape(struct host *host, const struct wire_query *query,
+				    struct shape **out, struct reason *why)
 {
 	struct wire_slice bytes = query->shape;
 	if (bytes.bytes == SHAPE_NAME_BYTES) {

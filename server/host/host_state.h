@@ -441,9 +441,6 @@ void host_follow_release(struct host *host);
 void host_do_query(struct host *host, struct requester *requester, struct wire_list query);
 void host_do_looks(struct host *host, struct requester *requester, uint32_t from,
 		   enum host_look what);
-/* The shape a query carries: cooked from its bytes, or found by its name. Returned owned. */
-MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_query *query,
-					struct shape **out, struct reason *why);
 /* Packs STEPPED's observation; `want` of enum wire_want. */
 MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct bytes *out);
 

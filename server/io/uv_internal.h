@@ -66,9 +66,6 @@ static inline struct uv_link *uv_link_of(const struct stream *stream)
 	return (struct uv_link *)stream;
 }
 
-/* An error code of libuv as a status for the owner of a stream. */
-enum status uv_meaning(int error);
-
 /* A stream without a connection, in state NEW and in the list. NULL: out of memory. */
 struct uv_link *uv_link_create(struct uv_io *io, enum address_kind kind);
 /* Sets the socket's options, once it is connected. */

@@ -27,7 +27,8 @@ struct uv_write {
 	struct frame *frames[STREAM_FRAMES_MAX];
 };
 
-enum status uv_meaning(int error)
+/* An error code of libuv as a status for the owner of a stream. */
+static enum status uv_meaning(int error)
 {
 	switch (error) {
 	case UV_EOF:

@@ -171,7 +171,8 @@ enum status session_file_open(struct store *store, uint64_t now_s,
 	return STATUS_OK;
 }
 
-bool session_file_works(const struct store *store)
+/* True while sessions are stored. */
+static bool session_file_works(const struct store *store)
 {
 	struct session_file *self = store->sessions;
 	if (self == NULL)

@@ -36,8 +36,6 @@ struct session_file_events {
 MUST_CHECK enum status session_file_open(struct store *store, uint64_t now_s,
 					 const struct session_file_events *events,
 					 struct reason *why);
-/* True while sessions are stored. */
-bool session_file_works(const struct store *store);
 /* The session, new or changed. On LOOP; without memory the file stops working. */
 void session_file_put(struct store *store, uint32_t number, const void *packed, uint32_t bytes);
 void session_file_remove(struct store *store, uint32_t number);

@@ -323,7 +323,10 @@ enum status quantised_follow(struct quantised *self, const struct view *view, bo
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row, uint64_t base)
+/* The row's value at serial `base`, which is at least `floor` and not before the row was
+ * created. */
+static const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row,
+						 uint64_t base)
 {
 	const struct wire_quantised *value = &self->rows[row].now;
 	/* Dropped entries have a serial below every base that callers may pass (floor). */
@@ -337,7 +340,8 @@ const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t
 	return value;
 }
 
-uint32_t quantised_row_of(const struct view *view, const struct wire_body *body)
+/* The index of a row of the view from its body. */
+static uint32_t quantised_row_of(const struct view *view, const struct wire_body *body)
 {
 	return (uint32_t)((const struct view_row *)(const void *)body - view->rows);
 }

@@ -80,10 +80,6 @@ void quantised_release(struct quantised *self);
 MUST_CHECK enum status quantised_follow(struct quantised *self, const struct view *view,
 					bool contacts);
 
-/* The row's value at serial `base`, which is at least `floor` and not before the row was
- * created. */
-const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row,
-					  uint64_t base);
 /* Makes rows collected from the view (view_collect, or by area) rows of this profile: their present
  * values and their bases; columns whose change rounding hides are removed from the masks, and rows
  * without a change are dropped. Sets delta->absolute when `base` (0 for a SNAPSHOT) is older than
@@ -95,7 +91,5 @@ uint64_t quantised_hash(struct quantised *self, const struct view *view, wire_ma
 /* A row's share of a view hash; recomputed only where the row has changed. */
 uint64_t quantised_share(struct quantised *self, const struct view *view, uint32_t row,
 			 wire_mask fields);
-/* The index of a row of the view from its body. */
-uint32_t quantised_row_of(const struct view *view, const struct wire_body *body);
 
 #endif

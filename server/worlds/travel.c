@@ -40,7 +40,7 @@ struct travel {
 
 /* ---- the list ------------------------------------------------------------------------------------ */
 
-uint32_t travels_count(const struct service *service)
+static uint32_t travels_count(const struct service *service)
 {
 	return service->worlds->travels.count;
 }

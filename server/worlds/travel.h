@@ -36,7 +36,6 @@ void travel_show(struct session_subscription *entry, uint64_t now);
 void travels_check(struct service *service, uint64_t now);
 /* Timer: moves the views that are played. `context` is the service. */
 void travels_play(void *context);
-uint32_t travels_count(const struct service *service);
 
 /* RESTORE and FORK at a tick, and queries of the past: answered to the session. `name` is of the new world.
  * Not OK: refused, with the reason. */

@@ -322,11 +322,13 @@ void hierarchy_refit_ways(struct hierarchy *self, const uint32_t (*triangles)[3]
 	}
 }
 
-/* A point at distance r from the axis deviates from the chord between its end positions by at most
+/* A box that contains a point of a body (in its frame) during the whole motion.
+ *
+ * A point at distance r from the axis deviates from the chord between its end positions by at most
  * r α²/8, where α is the angle of the whole motion: its acceleration is r α², and a function deviates from
  * its chord by at most an eighth of its greatest second derivative. The bound is as safe as the book's ball
  * around the whole body at both ends, and tighter. */
-struct aabb motion_point_aabb(const struct motion *motion, vec3 point)
+static struct aabb motion_point_aabb(const struct motion *motion, vec3 point)
 {
 	vec3 arm = pose_vector(motion->from, point);
 	double radius = vec3_length(vec3_cross(motion->axis, arm));

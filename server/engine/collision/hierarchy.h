@@ -63,9 +63,6 @@ void hierarchy_refit_ways(struct hierarchy *self, const uint32_t (*triangles)[3]
 void hierarchy_refit_motion(struct hierarchy *self, const uint32_t (*triangles)[3],
 			    const vec3 *vertices, const struct motion *motion);
 
-/* A box that contains a body's point (given in the body's frame) during the whole motion. */
-struct aabb motion_point_aabb(const struct motion *motion, vec3 point);
-
 /* ---- walks: candidates, pair by pair ---------------------------------------------------------- */
 
 struct hierarchy_walk {

@@ -95,7 +95,9 @@ bool obb_covariance_hull(const vec3 *points, uint32_t count, mat3 *out)
 	return true;
 }
 
-struct obb obb_along(mat3 axes, const vec3 *points, uint32_t count)
+/* The smallest box along `axes` (columns, orthonormal) that contains the points, plus a margin for
+ * rounding. */
+static struct obb obb_along(mat3 axes, const vec3 *points, uint32_t count)
 {
 	ASSERT(count > 0);
 	vec3 low = vec3_all(SCALAR_MAX), high = vec3_all(-SCALAR_MAX), far = vec3_zero();

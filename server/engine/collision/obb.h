@@ -14,9 +14,6 @@ mat3 obb_covariance_surface(const vec3 *corners, uint32_t triangles);
  * more than SHAPE_CLOUD_MAX points, no memory). Allocates during the call. */
 MUST_CHECK bool obb_covariance_hull(const vec3 *points, uint32_t count, mat3 *out);
 
-/* The smallest box along `axes` (columns, orthonormal) that contains the points, plus a margin for
- * rounding. */
-struct obb obb_along(mat3 axes, const vec3 *points, uint32_t count);
 /* The box along the principal axes of the hull's covariance; if there is no hull, of the points'. */
 struct obb obb_of_points(const vec3 *points, uint32_t count);
 

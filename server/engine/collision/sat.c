@@ -224,7 +224,8 @@ double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to,
 	return separation_of_edges(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
 }
 
-struct aabb sat_box(const struct hull *hull, const struct placing *placing)
+/* The box of the transformed vertices. */
+static struct aabb sat_box(const struct hull *hull, const struct placing *placing)
 {
 	VALIDATE(hull->vertex_count > 0);
 	struct aabb box = aabb_empty();

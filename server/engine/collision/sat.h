@@ -84,7 +84,4 @@ uint32_t sat_face_against(const struct hull *hull, vec3 direction);
 /* The same among the faces around one vertex; of equal ones the lower number. */
 uint32_t sat_face_at(const struct hull *hull, uint32_t vertex, vec3 direction);
 
-/* The box of the transformed vertices. */
-struct aabb sat_box(const struct hull *hull, const struct placing *placing);
-
 #endif

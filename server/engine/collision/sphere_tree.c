@@ -21,7 +21,10 @@ struct ball ball_add_point(struct ball ball, vec3 p)
 	return (struct ball){ centre, radius };
 }
 
-struct ball ball_of_points_along(mat3 axes, const vec3 *points, uint32_t count)
+/* A ball that contains `count` > 0 points. It starts from the farthest pair of extreme points along
+ * `axes` (columns, orthonormal), and its radius includes a margin for rounding. It is not minimal:
+ * usually within some per cent. */
+static struct ball ball_of_points_along(mat3 axes, const vec3 *points, uint32_t count)
 {
 	ASSERT(count > 0);
 	struct ball ball = { points[0], 0 };

@@ -7,10 +7,6 @@
 
 /* The smallest ball that contains `ball` and the point p, without a margin for rounding. */
 struct ball ball_add_point(struct ball ball, vec3 p);
-/* A ball that contains `count` > 0 points. It starts from the farthest pair of extreme points along
- * `axes` (columns, orthonormal), and its radius includes a margin for rounding. It is not minimal:
- * usually within some per cent. */
-struct ball ball_of_points_along(mat3 axes, const vec3 *points, uint32_t count);
 /* The smaller of the two balls that start along the coordinate axes and along the principal axes of the
  * points' covariance. `count` > 0. */
 struct ball ball_of_points(const vec3 *points, uint32_t count);

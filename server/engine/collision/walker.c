@@ -132,8 +132,9 @@ bool walker_cast(const struct walker *self, pose from, vec3 way, struct cast_hit
 	return found;
 }
 
-double walker_free_part(const struct walker *self, vec3 way, const struct cast_hit *hit,
-			uint32_t index)
+/* The fraction of `way` that leaves a gap of `skin` before the hit of obstacle `index`. */
+static double walker_free_part(const struct walker *self, vec3 way, const struct cast_hit *hit,
+			       uint32_t index)
 {
 	double skin = is_soft(self, index) ? self->soft_skin : self->options->skin;
 	double length = vec3_length(way), against = -vec3_dot(hit->normal, way);

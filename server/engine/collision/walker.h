@@ -67,9 +67,6 @@ bool walker_cast(const struct walker *self, pose from, vec3 way, struct cast_hit
 /* The same of one obstacle. */
 bool walker_cast_one(const struct walker *self, uint32_t index, pose from, vec3 way,
 		     struct cast_hit *hit);
-/* The fraction of `way` that leaves a gap of `skin` before the hit of obstacle `index`. */
-double walker_free_part(const struct walker *self, vec3 way, const struct cast_hit *hit,
-			uint32_t index);
 
 /* Moves the walker out of solid obstacles, and so that the demands are met; soft obstacles do not
  * stop that. False, and the walker is where it was, if there is no such place on a free way: it is

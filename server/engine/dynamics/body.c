@@ -55,7 +55,8 @@ uint8_t dynamics_all_flags(const struct tables *tables)
 	return (uint8_t)words | rest;
 }
 
-void body_cache_pose(struct dynamics *self, uint32_t body)
+/* Updates the cached rotation matrix and mass centre from the columns. */
+static void body_cache_pose(struct dynamics *self, uint32_t body)
 {
 	ASSERT(body < self->bodies.capacity);
 	struct body_cache *cache = &self->bodies.items[body];
@@ -263,21 +264,24 @@ void body_refresh_awake(struct dynamics *self, uint32_t body)
 
 /* ---- contacts of one body ------------------------------------------------------------------ */
 
-void body_contacts_stale(struct dynamics *self, uint32_t body)
+/* Marks the manifolds of its contacts stale: the next step makes them anew. */
+static void body_contacts_stale(struct dynamics *self, uint32_t body)
 {
 	for (uint32_t e = self->bodies.items[body].first_edge; e != DYNAMICS_NONE;
 	     e = self->edges.items[e].next)
 		self->tables->contact.fresh[edge_row(e)] = 1;
 }
 
-void body_contacts_drop(struct dynamics *self, uint32_t body)
+/* Removes all contacts of a body, with end events of those that touch. */
+static void body_contacts_drop(struct dynamics *self, uint32_t body)
 {
 	while (self->bodies.items[body].first_edge != DYNAMICS_NONE)
 		contact_drop(self, edge_row(self->bodies.items[body].first_edge));
 	ASSERT(self->bodies.items[body].first_edge == DYNAMICS_NONE);
 }
 
-void body_wake_touched(struct dynamics *self, uint32_t body)
+/* Wakes the sleep sets of the bodies it touches or is joined to. */
+static void body_wake_touched(struct dynamics *self, uint32_t body)
 {
 	const struct tables *tables = self->tables;
 	for (uint32_t e = self->bodies.items[body].first_edge; e != DYNAMICS_NONE;

@@ -40,19 +40,11 @@ static inline struct aabb placement_box(const struct tables *tables, uint32_t pl
 
 /* Fills the cache of a body that has no contacts yet. */
 void body_cache_init(struct dynamics *self, uint32_t body);
-/* Updates the cached rotation matrix and mass centre from the columns. */
-void body_cache_pose(struct dynamics *self, uint32_t body);
 /* Adds the body to `awake` or removes it, as its columns say, and its contacts to or from `live`. */
 void body_refresh_awake(struct dynamics *self, uint32_t body);
 /* Adds its placements' proxies to the broad phase if it is solid, else removes them. */
 void body_refresh_proxies(struct dynamics *self, uint32_t body);
-/* Marks the manifolds of its contacts stale: the next step makes them anew. */
-void body_contacts_stale(struct dynamics *self, uint32_t body);
-/* Removes all contacts of a body, with end events of those that touch. */
-void body_contacts_drop(struct dynamics *self, uint32_t body);
 /* Marks its placements moved, so that the next step looks for all its pairs again. */
 void body_refresh_pairs(struct dynamics *self, uint32_t body);
-/* Wakes the sleep sets of the bodies it touches or is joined to. */
-void body_wake_touched(struct dynamics *self, uint32_t body);
 
 #endif

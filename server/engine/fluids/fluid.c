@@ -56,7 +56,8 @@ uint32_t fluid_find_load(const struct tables *tables, uint32_t body)
 	return found ? low : DYNAMICS_NONE;
 }
 
-double fluid_spacing(double mass, double rest_density)
+/* m: the edge of a cube of a particle's volume. */
+static double fluid_spacing(double mass, double rest_density)
 {
 	ASSERT(mass > 0 && rest_density > 0);
 	return trig_pow(mass / rest_density, 1.0 / 3);

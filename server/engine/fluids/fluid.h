@@ -41,8 +41,6 @@ uint32_t fluid_find(const struct tables *tables, uint32_t system);
 void fluid_forget(struct tables *tables, uint32_t system);
 /* The row of a body in the table load, DYNAMICS_NONE: fluids did not touch it. O(log loads). */
 uint32_t fluid_find_load(const struct tables *tables, uint32_t body);
-/* m: the edge of a cube of a particle's volume. */
-double fluid_spacing(double mass, double rest_density);
 
 /* ---- a tick -------------------------------------------------------------------------------------- */
 

@@ -45,13 +45,6 @@ static inline double fluid_kernel_laplacian(double q)
 	return 45 / FLUID_PI * (1 - q);
 }
 
-/* W'' h⁵ at q in [0, 1]. */
-static inline double fluid_kernel_bend(double q)
-{
-	VALIDATE(q >= 0 && q <= 1);
-	return 8 / FLUID_PI * (q < 0.5 ? 36 * q - 12 : 12 * (1 - q));
-}
-
 /* F(δ), 0 ≤ δ ≤ 1. */
 static inline double fluid_half_slope(double d)
 {

@@ -22,7 +22,9 @@ bool intersect_point_segment(vec3 p, vec3 a, vec3 b)
 	return aabb_contains_point(box_of(a, b), p) && orient_collinear(a, b, p);
 }
 
-bool intersect_projection_axis(vec3 a, vec3 b, vec3 c, uint32_t *axis)
+/* The axis along which the projection of a b c has the largest area, so that orient_line(axis, a,
+ * b, c) ≠ 0. False for collinear a b c. */
+static bool intersect_projection_axis(vec3 a, vec3 b, vec3 c, uint32_t *axis)
 {
 	vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
 	uint32_t first = vec3_largest_axis(vec3_abs(normal));

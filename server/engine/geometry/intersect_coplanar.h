@@ -24,8 +24,4 @@ bool intersect_edge_edge_at(vec3 p0, vec3 p1, vec3 q0, vec3 q1, double *t, doubl
 /* Whether p lies in triangle a b c, given that it lies in its plane. */
 bool intersect_point_triangle(vec3 p, vec3 a, vec3 b, vec3 c);
 
-/* The axis along which the projection of a b c has the largest area, so that orient_line(axis, a,
- * b, c) ≠ 0. False for collinear a b c. */
-bool intersect_projection_axis(vec3 a, vec3 b, vec3 c, uint32_t *axis);
-
 #endif

@@ -153,14 +153,15 @@ bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct shape_hit *h
 	return clip_result(&clip, along, hit);
 }
 
-bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
-	       struct shape_hit *hit)
+static bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
+		      struct shape_hit *hit)
 {
 	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	return clip_by(&clip, normal, offset, from, along) && clip_result(&clip, along, hit);
 }
 
-bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct shape_hit *hit)
+static bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit,
+		     struct shape_hit *hit)
 {
 	ASSERT(hull->face_count >= 4);
 	struct plane_clip clip = { 0, limit, vec3_zero(), false };
@@ -204,8 +205,8 @@ static bool hit_edge(const struct polygon *polygon, uint32_t i, vec3 from, vec3 
 	return hit_at(f, n, hit);
 }
 
-bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
-		 struct shape_hit *hit)
+static bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
+			struct shape_hit *hit)
 {
 	if (inside_polygon(polygon, vec3_make(from.x, from.y, 0)))
 		return hit_inside(along, hit);

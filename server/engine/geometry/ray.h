@@ -29,11 +29,6 @@ bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
 bool ray_capsule(vec3 a, vec3 b, double radius, vec3 from, vec3 along, double limit,
 		 struct shape_hit *hit);
 bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct shape_hit *hit);
-bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
-	       struct shape_hit *hit);
-bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct shape_hit *hit);
-bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
-		 struct shape_hit *hit);
 /* Two triangles that share an edge leave no gap between them. A degenerate triangle is never hit. */
 bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit,
 		  struct shape_hit *hit);

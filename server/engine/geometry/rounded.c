@@ -41,7 +41,8 @@ struct rounded_wedge rounded_wedge_of(const struct hull *core, uint32_t h)
 	return self;
 }
 
-vec3 rounded_wedge_mean(const struct rounded_wedge *self)
+/* ∫ u dφ over the wedge's directions u. */
+static vec3 rounded_wedge_mean(const struct rounded_wedge *self)
 {
 	return vec3_mul_add(vec3_scale(self->normal, self->sine), self->across, 1 - self->cosine);
 }
@@ -130,7 +131,8 @@ static void add_sector(struct volume_integrals *sum, const struct hull *core, ui
 	add_second(sum, volume, vec3_mul_add(arm, p, volume), second);
 }
 
-struct mass_properties rounded_mass(const struct hull *core, double radius)
+/* Mass properties at unit density. */
+static struct mass_properties rounded_mass(const struct hull *core, double radius)
 {
 	ASSERT(radius > 0);
 	struct volume_integrals sum = { 0, vec3_zero(), vec3_zero(), vec3_zero() };

@@ -20,14 +20,8 @@ struct rounded_wedge {
 /* The wedge of half-edge `h`, seen from its face. */
 struct rounded_wedge rounded_wedge_of(const struct hull *core, uint32_t h);
 
-/* ∫ u dφ over the wedge's directions u. */
-vec3 rounded_wedge_mean(const struct rounded_wedge *self);
-
 /* The solid angle of three unit directions (Oosterom and Strackee), negative if they run clockwise. */
 double rounded_solid_angle(vec3 a, vec3 b, vec3 c);
-
-/* Mass properties at unit density. */
-struct mass_properties rounded_mass(const struct hull *core, double radius);
 
 /* Whether the point is in the solid. */
 bool rounded_holds(const struct hull *core, double radius, vec3 p);

@@ -324,12 +324,6 @@ void velocity_add_impulses(const struct velocity_island *self, const double *x, 
 bool velocity_row_included(const struct velocity_island *self,
 			   const struct velocity_problem *problem, uint32_t i);
 
-/* The solvers' tolerance, as a part of the largest b. Where all of b is small (a motion that hardly
- * curves), dependent rows contradict each other by rounding, which is then more than the solvers'
- * default part of b. Without such rows the settings' tolerance; 0: the solvers' default. */
-double velocity_tolerance(const struct velocity_island *self,
-			  const struct velocity_problem *problem);
-
 /* Makes island `index` of the step in `arena`: rows, with tangents rotated so that the first points
  * along the slip without friction; joints' rows; the system, dense where the island is small.
  * NO_MEMORY. */

@@ -553,8 +553,11 @@ static double violation_of(const struct dense_problem *dense)
 	return worst;
 }
 
-double velocity_tolerance(const struct velocity_island *self,
-			  const struct velocity_problem *problem)
+/* The solvers' tolerance, as a part of the largest b. Where all of b is small (a motion that hardly
+ * curves), dependent rows contradict each other by rounding, which is then more than the solvers'
+ * default part of b. Without such rows the settings' tolerance; 0: the solvers' default. */
+static double velocity_tolerance(const struct velocity_island *self,
+				 const struct velocity_problem *problem)
 {
 	double size = 0, least = TOLERANCE, joints = self->step->settings.joint_tolerance;
 	if (!(self->noise > 0))

@@ -40,7 +40,7 @@ static uint32_t find_pin(const struct tables *tables, uint32_t system, uint64_t 
 	return row;
 }
 
-bool particle_is_pinned(const struct tables *tables, uint32_t system, uint64_t serial)
+static bool particle_is_pinned(const struct tables *tables, uint32_t system, uint64_t serial)
 {
 	return find_pin(tables, system, serial) < tables->pin.count;
 }

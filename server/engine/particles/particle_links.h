@@ -33,7 +33,6 @@ struct particle_links;
 /* The row of a system's particle, DYNAMICS_NONE: it has none with this serial. O(log particles)
  * where systems are mixed evenly. */
 uint32_t dynamics_find_particle(const struct tables *tables, uint32_t system, uint64_t serial);
-bool particle_is_pinned(const struct tables *tables, uint32_t system, uint64_t serial);
 /* Rests at a length or volume; the row is reserved. `rest` 0: that which it has. */
 struct particle_link {
 	uint8_t kind; /* enum link_kind */

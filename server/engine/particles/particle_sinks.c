@@ -4,7 +4,8 @@
 #include "server/engine/collision/query.h"
 #include "server/engine/dynamics/body.h"
 
-uint32_t particle_sink_find(const struct tables *tables, uint32_t system, uint32_t number)
+/* The row of a system's sink in the table, DYNAMICS_NONE: it has none with that number. */
+static uint32_t particle_sink_find(const struct tables *tables, uint32_t system, uint32_t number)
 {
 	const struct sink_table *table = &tables->sink;
 	ASSERT(number > 0);

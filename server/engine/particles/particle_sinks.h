@@ -17,8 +17,6 @@ struct particle_sink {
 	double radius;
 };
 
-/* The row of a system's sink in the table, DYNAMICS_NONE: it has none with that number. */
-uint32_t particle_sink_find(const struct tables *tables, uint32_t system, uint32_t number);
 /* Makes a sink or sets it anew; its counts stay. There is a row for it. */
 void dynamics_sink_set(struct dynamics *self, uint32_t system, const struct particle_sink *sink);
 /* No effect if the system has no such sink. */

@@ -290,7 +290,8 @@ static void refine_active(struct lcp_core *self)
 	lcp_core_refresh(self);
 }
 
-bool lcp_core_holds(const struct lcp_core *self, uint32_t i, double slack)
+/* Whether the conditions of row i hold to `slack`, for an x within its bounds. */
+static bool lcp_core_holds(const struct lcp_core *self, uint32_t i, double slack)
 {
 	VALIDATE(i < self->count);
 	bool low = self->x[i] <= self->lower[i], high = self->x[i] >= self->upper[i];

@@ -74,8 +74,6 @@ void lcp_core_narrow(struct lcp_core *self);
 bool lcp_core_drive(struct lcp_core *self, uint32_t d);
 /* The size of the terms that cancel in w: the larger of max |b| and max |x|. */
 double lcp_core_size(const struct lcp_core *self);
-/* Whether the conditions of row i hold to `slack`, for an x within its bounds. */
-bool lcp_core_holds(const struct lcp_core *self, uint32_t i, double slack);
 /* Sets the state of a row whose conditions hold: LOWER, UPPER or HELD. */
 void lcp_core_settle(struct lcp_core *self, uint32_t i);
 

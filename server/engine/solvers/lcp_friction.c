@@ -199,8 +199,9 @@ double lcp_friction_residual(const struct friction_problem *problem, const doubl
 	return worst == 0 ? 0 : worst / most;
 }
 
-double lcp_friction_violation(const struct friction_problem *problem, const double *x,
-			      const double *w, const uint8_t *collision)
+/* The largest lcp_row_violation, for w = A x + b from lcp_friction_residual. */
+static double lcp_friction_violation(const struct friction_problem *problem, const double *x,
+				     const double *w, const uint8_t *collision)
 {
 	ASSERT(problem->stride >= problem->count);
 	double worst = 0, inf = __builtin_inf();

@@ -66,9 +66,6 @@ struct solver_result lcp_friction_solve(struct lcp_friction *self,
 /* w := A x + b; returns the residual as lcp_residual does, with the bounds −μ x_n … μ x_n. */
 double lcp_friction_residual(const struct friction_problem *problem, const double *x, double *w,
 			     const uint8_t *collision);
-/* The largest lcp_row_violation, for w = A x + b from lcp_friction_residual. */
-double lcp_friction_violation(const struct friction_problem *problem, const double *x,
-			      const double *w, const uint8_t *collision);
 /* The energy that the impulses add: ½ xᵀA x + bᵀx. */
 double lcp_friction_energy(const struct friction_problem *problem, const double *x);
 
