@@ -33,14 +33,14 @@ struct chol_panel {
 		uint32_t first, end;
 		uint32_t
 			leave; /* in the making: its first panel that changes one outside, in `next` */
-		uint32_t raised; /* pivots */
+		uint32_t lost; /* pivots */
 	} * part_list;
 	uint32_t parts;
 	uint32_t *link, *next, *at; /* of a factor in the making */
 	uint32_t *local;	    /* the same; `size` for each worker */
 	double *vector, *part;	    /* of a solution in the making */
 	size_t products;	    /* of 3 × 3 blocks in a factor, as many as tiles have */
-	uint32_t pivots_raised;	    /* at most 1/2; every pivot below 1 becomes 1 */
+	uint32_t pivots_lost; /* at most 1/2: lost to rounding, the unknown is 0; others below 1 become 1 */
 };
 
 /* Finds panels of the matrix that has blocks on the diagonal and of each body with near[start[body]] …

@@ -13,7 +13,10 @@
  *
  * A diagonal block of the factor holds the inverse of its lower triangle, so that solving multiplies;
  * above it are zeros. What goes wrong: rounding of large entries brings a pivot below 1, which is
- * impossible in exact arithmetic; the pivot becomes 1. Pivots of at most 1/2 are counted.
+ * impossible in exact arithmetic. A pivot above 1/2 becomes 1. At most 1/2 says that nothing but rounding is
+ * left of the pivot and of the column below it; the pivot becomes LOST, which leaves the column without
+ * influence and the unknown 0, and is counted. (1 in its place would make the column's rounding, which may
+ * be 10¹² beside entries of 10²⁸, a large part of the solution.)
  */
 #ifndef CAIRN_ENGINE_LINALG_CHOL_PANEL_LANES_H
 #define CAIRN_ENGINE_LINALG_CHOL_PANEL_LANES_H
@@ -31,6 +34,8 @@
 #endif
 
 #define NONE UINT32_MAX
+/* In place of a pivot that rounding has taken away: its root is beyond all entries, its square is finite. */
+#define LOST 1e128
 
 enum {
 	D = CHOL_PANEL,
@@ -161,7 +166,7 @@ static void subtract_rows(struct chol_panel *self, struct panel_change change,
 }
 
 /* Replaces a diagonal block by the inverse of its Cholesky factor, with zeros above the diagonal. */
-static void invert_pivot(double *block, uint32_t *raised)
+static void invert_pivot(double *block, uint32_t *lost)
 {
 	double l[D][D];
 	for (uint32_t j = 0; j < D; j++) {
@@ -169,8 +174,9 @@ static void invert_pivot(double *block, uint32_t *raised)
 		for (uint32_t k = 0; k < j; k++)
 			pivot -= l[j][k] * l[j][k];
 		if (!(pivot >= 1)) {
-			*raised += !(pivot > 0.5);
-			pivot = 1;
+			bool gone = !(pivot > 0.5);
+			*lost += gone;
+			pivot = gone ? LOST : 1;
 		}
 		l[j][j] = scalar_sqrt(pivot);
 		VALIDATE(l[j][j] >= 1);
@@ -230,7 +236,7 @@ ALWAYS_INLINE void subtract_column(double *tile, const double *row, uint32_t j)
 
 /* Finishes the tiles of a panel that have its diagonal blocks, from which all other panels have been
  * subtracted. */
-static void finish_columns(struct chol_panel *self, uint32_t p, uint32_t *raised)
+static void finish_columns(struct chol_panel *self, uint32_t p, uint32_t *lost)
 {
 	uint32_t columns = self->first[p + 1] - self->first[p];
 	uint32_t tiles = (columns + BODIES - 1) / BODIES;
@@ -241,7 +247,7 @@ static void finish_columns(struct chol_panel *self, uint32_t p, uint32_t *raised
 		for (uint32_t tile = j / BODIES; tile < tiles; tile++)
 			subtract_column(value + tile * step, row, j);
 		double *pivot = value + chol_panel_entry(columns, j, j);
-		invert_pivot(pivot, raised);
+		invert_pivot(pivot, lost);
 		for (uint32_t c = 0; c < D; c++) {
 			memcpy(block[c], pivot + c * TILE, sizeof block[c]);
 			memcpy(inverse + c * TILE, pivot + c * TILE, sizeof block[c]);
@@ -306,7 +312,7 @@ static void factor_part(struct chol_panel *self, struct chol_panel_part *part, u
 {
 	uint32_t next = NONE;
 	part->leave = NONE;
-	part->raised = 0;
+	part->lost = 0;
 	for (uint32_t p = part->first; p < part->end; p++)
 		self->link[p] = NONE;
 	for (uint32_t p = part->first; p < part->end; p++) {
@@ -321,7 +327,7 @@ static void factor_part(struct chol_panel *self, struct chol_panel_part *part, u
 			if (!list_panel(self, j, part->end))
 				leave_part(self, part, j);
 		}
-		finish_columns(self, p, &part->raised);
+		finish_columns(self, p, &part->lost);
 		finish_tiles(self, p, (columns + BODIES - 1) / BODIES, chol_panel_tiles(self, p));
 		self->at[p] = columns;
 		if (!list_panel(self, p, part->end))
@@ -389,7 +395,7 @@ static void factor_shared(struct chol_panel *self, const struct parallel *parall
 		bool listed = list_panel(self, j, self->panels);
 		ASSERT(listed);
 	}
-	finish_columns(self, p, &self->pivots_raised);
+	finish_columns(self, p, &self->pivots_lost);
 	parallel_run(parallel, (below * BODIES + SHARE - 1) / SHARE, 1, finish_shares, &shared);
 	self->at[p] = columns;
 	bool listed = list_panel(self, p, self->panels);
@@ -401,14 +407,14 @@ static void factor_panels(struct chol_panel *self)
 	const struct parallel *parallel =
 		self->parallel == NULL ? &parallel_serial : self->parallel;
 	uint32_t p = 0, next = NONE;
-	self->pivots_raised = 0;
+	self->pivots_lost = 0;
 	parallel_run(parallel, self->parts, 1, factor_parts, self);
 	for (uint32_t i = 0; i < self->parts; i++) {
 		const struct chol_panel_part *part = &self->part_list[i];
 		for (; p < part->first; p++)
 			self->link[p] = NONE;
 		p = part->end;
-		self->pivots_raised += part->raised;
+		self->pivots_lost += part->lost;
 	}
 	for (; p < self->panels; p++)
 		self->link[p] = NONE;

@@ -347,6 +347,47 @@ static void switch_to(struct world *world, const char *method)
 	test_do(world, &command);
 }
 
+/* A force along x for 200 ticks. */
+static void push_ball(struct world *world, body_id ball, double force)
+{
+	struct command push = test_command(COMMAND_FORCE);
+	push.force.body = ball;
+	push.force.force = vec3_make(force, 0, 0);
+	push.force.ticks = 200;
+	test_do(world, &push);
+}
+
+/* While one sphere is pushed along an aisle, the many others that have nothing left to do wait for it with
+ * their gaps open: what it would push aside later has room then. At its end all gaps close. */
+START_TEST(a_heap_stays_soft_while_one_of_it_gives_way)
+{
+	enum { COLUMNS = 24, ROWS = 14, ON_THE_WAY = 20 };
+	struct heap heap;
+	double spacing = 1.3, half = 0.5 * COLUMNS * spacing;
+	begin_box(&heap, half);
+	for (uint32_t i = 0; i < COLUMNS * ROWS; i++) {
+		double row = i / COLUMNS - 0.5 * ROWS + 0.5;
+		add_ball(&heap, vec3_make((i % COLUMNS + 0.5) * spacing - half, 0.6,
+					  row * spacing + (row < 0 ? -0.6 : 0.6)));
+	}
+	add_ball(&heap, vec3_make(0.7 - half, 0.6, 0));
+	body_id runner = heap.balls[heap.count - 1];
+	push_ball(heap.world, runner, 0.5 * G);
+	for (uint32_t step = 0; step < ON_THE_WAY; step++)
+		step_checked(&heap);
+	ck_assert_double_lt(heap.at[heap.count - 1].x, half - 2);
+	for (uint32_t i = 0; i + 1 < heap.count; i++)
+		ck_assert_double_gt(heap.at[i].y, RADIUS + 1e-3);
+	step_to_rest(&heap, 100);
+	/* What `pile.rest` leaves to gain to all of them, if it were one's. */
+	double left = 1e-8 * heap.count * RADIUS;
+	ck_assert_double_gt(heap.at[heap.count - 1].x, half - RADIUS - 4 * left);
+	for (uint32_t i = 0; i < heap.count; i++)
+		ck_assert_double_lt(heap.at[i].y, RADIUS + left);
+	world_destroy(heap.world);
+}
+END_TEST
+
 /* A heap at rest that is woken stays where it is: contacts that are closed do not become soft. */
 START_TEST(a_soft_heap_that_is_woken_stays)
 {
@@ -722,11 +763,7 @@ START_TEST(a_force_is_a_potential)
 	struct heap heap;
 	begin_box(&heap, 10);
 	add_ball(&heap, vec3_make(0, 0.5, 0));
-	struct command push = test_command(COMMAND_FORCE);
-	push.force.body = heap.balls[0];
-	push.force.force = vec3_make(0.5 * G, 0, 0);
-	push.force.ticks = 200;
-	test_do(heap.world, &push);
+	push_ball(heap.world, heap.balls[0], 0.5 * G);
 	test_step(heap.world, 40);
 	struct body_view ball = test_body(heap.world, heap.balls[0]);
 	expect_near(ball.position, vec3_make(10 - RADIUS, 0.5, ball.position.z), 1e-9);
@@ -934,6 +971,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, prices_balanced_by_themselves_prove_rest);
 	tcase_add_loop_test(tcase, soft_contacts_settle_a_heap, 0, (int)check_cases(2));
 	tcase_add_test(tcase, soft_contacts_open_where_spheres_touch);
+	tcase_add_test(tcase, a_heap_stays_soft_while_one_of_it_gives_way);
 	tcase_add_test(tcase, a_soft_heap_that_is_woken_stays);
 	tcase_add_test(tcase, a_soft_heap_that_is_saved_on_the_way_has_the_same_future);
 	tcase_add_loop_test(tcase, every_number_of_workers_settles_a_heap_with_the_same_bits, 0, 2);
