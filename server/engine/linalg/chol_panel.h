@@ -40,7 +40,8 @@ struct chol_panel {
 	uint32_t *local;	    /* the same; `size` for each worker */
 	double *vector, *part;	    /* of a solution in the making */
 	size_t products;	    /* of 3 × 3 blocks in a factor, as many as tiles have */
-	uint32_t pivots_lost; /* at most 1/2: lost to rounding, the unknown is 0; others below 1 become 1 */
+	uint32_t
+		pivots_lost; /* at most 1/2: lost to rounding, the unknown is 0; others below 1 become 1 */
 };
 
 /* Finds panels of the matrix that has blocks on the diagonal and of each body with near[start[body]] …
