@@ -58,7 +58,7 @@ static bool take_options(struct cli *cli, struct cairn_recording *recording)
 
 static bool fail_file(struct cli *cli, const char *path)
 {
-	reason_set(&cli->why, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, -1, "file", "%.100s: %s",
+	reason_set(&cli->why, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, -1, "file", "%s: %s",
 		   path, strerror(errno));
 	return false;
 }
@@ -69,7 +69,7 @@ static bool try_new_file(struct cli *cli, const char *path)
 	FILE *file = fopen(path, "wbx");
 	if (file == NULL && errno == EEXIST)
 		reason_set(&cli->why, STATUS_EXISTS, -1, "file",
-			   "%.100s exists already: remove it, or choose another name", path);
+			   "%s exists already: remove it, or choose another name", path);
 	else if (file == NULL)
 		(void)output_name_unwritable(path, "file", errno, &cli->why);
 	if (file == NULL)

@@ -251,7 +251,7 @@ enum status export_sink_create(const char *path, struct export_sink **out, struc
 		*out = export_sqlite_create();
 	else
 		return reason_set(why, STATUS_RANGE, -1, "export",
-				  "%.100s: the ending must be .csv, .npy, .json, .mcap or .sqlite",
+				  "%s: the ending must be .csv, .npy, .json, .mcap or .sqlite",
 				  path);
 	return *out != NULL ? STATUS_OK : export_failed(STATUS_NO_MEMORY, why);
 }
@@ -273,7 +273,7 @@ static enum status open_export(struct export_sink *self, struct reason *why)
 {
 	if (access(self->path, F_OK) == 0)
 		return reason_set(why, STATUS_EXISTS, -1, "export",
-				  "%.100s exists already: remove it, or choose another name",
+				  "%s exists already: remove it, or choose another name",
 				  self->path);
 	if (self->ops->release != release_rows && output_name_ends(self->path, ".sqlite"))
 		return STATUS_OK;

@@ -335,9 +335,9 @@ static enum status write_scene(const struct pack_scene_job *job, struct reason *
 		if (file != NULL)
 			failed |= fclose(file) != 0;
 		if (failed)
-			status = reason_set(
-				why, STATUS_IO, -1, "file",
-				"%.200s cannot be written; check the path and free space", path);
+			status = reason_set(why, STATUS_IO, -1, "file",
+					    "%s cannot be written; check the path and free space",
+					    path);
 	}
 	heap_free(text);
 	return status;

@@ -600,7 +600,7 @@ enum status pack_svg_write(const struct pack_svg *self, const vec2 *places, doub
 {
 	FILE *file = fopen(path, "wb");
 	if (file == NULL)
-		return reason_set(why, STATUS_IO, -1, "file", "%.200s cannot be written", path);
+		return reason_set(why, STATUS_IO, -1, "file", "%s cannot be written", path);
 	size_t at = self->root.first;
 	fwrite(self->text, 1, at, file);
 	write_root(self, length, file);
@@ -615,6 +615,6 @@ enum status pack_svg_write(const struct pack_svg *self, const vec2 *places, doub
 	fwrite(self->text + at, 1, self->bytes - at, file);
 	bool failed = ferror(file) != 0;
 	failed |= fclose(file) != 0;
-	return failed ? reason_set(why, STATUS_IO, -1, "file", "%.200s could not be written", path)
+	return failed ? reason_set(why, STATUS_IO, -1, "file", "%s could not be written", path)
 		      : STATUS_OK;
 }

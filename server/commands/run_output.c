@@ -87,7 +87,7 @@ void run_print_bodies(FILE *file, const struct world *world, const body_id *ids,
 static enum status fail_trajectory(const struct run_output *self, struct reason *why)
 {
 	return reason_set(why, STATUS_IO, -1, "trajectory",
-			  "cannot write %.100s; check the path and free space",
+			  "cannot write %s; check the path and free space",
 			  self->options->run_trajectory);
 }
 
@@ -144,7 +144,7 @@ static enum status claim_recording(const char *path, struct reason *why)
 	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (file < 0)
 		return reason_set(why, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, -1, "record",
-				  "%.100s: %s", path, strerror(errno));
+				  "%s: %s", path, strerror(errno));
 	close(file);
 	return STATUS_OK;
 }
