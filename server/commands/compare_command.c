@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/commands/command_words.h"
 #include "server/commands/compare.h"
 #include "server/io/output_file.h"
 
@@ -19,7 +20,7 @@ int compare_command(const struct options *options)
 		status = compare_plot(&comparison, options->compare_plot, &why);
 	int result = COMPARE_FAILED;
 	if (status != STATUS_OK) {
-		fprintf(stderr, "cairnd compare: %s: %s\n", why.field, why.text);
+		command_refused("compare", "", why.field, &why);
 	} else {
 		if (strcmp(options->compare_report, "json") == 0)
 			compare_print_json(&comparison);

@@ -287,16 +287,15 @@ static enum status print_mesh_facts(struct job *job, struct reason *why)
 static enum status open_obj(const char *path, FILE **out, struct reason *why)
 {
 	*out = fopen(path, "w");
-	return *out != NULL
-		       ? STATUS_OK
-		       : reason_set(why, STATUS_IO, -1, "file", "%.80s cannot be written", path);
+	return *out != NULL ? STATUS_OK
+			    : reason_set(why, STATUS_IO, -1, "file", "%s cannot be written", path);
 }
 
 static enum status close_obj(FILE *file, const char *path, struct reason *why)
 {
 	bool failed = ferror(file) != 0;
 	failed |= fclose(file) != 0;
-	return failed ? reason_set(why, STATUS_IO, -1, "file", "%.80s could not be written", path)
+	return failed ? reason_set(why, STATUS_IO, -1, "file", "%s could not be written", path)
 		      : STATUS_OK;
 }
 
@@ -407,7 +406,7 @@ int mesh_command(const struct options *options)
 	if (job.json && job.members > 0)
 		puts("}");
 	if (status != STATUS_OK)
-		fprintf(stderr, "cairnd: %s: %s\n", why.field, why.text);
+		command_refused("", "", why.field, &why);
 	shape_release(job.hull);
 	shape_release(job.parts);
 	shape_release(job.field);

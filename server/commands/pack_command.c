@@ -283,7 +283,7 @@ int pack_command(const struct options *options)
 					 drawing ? ".svg" : ".yaml .yml", false };
 	if (status == STATUS_OK && foreign != NULL)
 		status = reason_set(&why, STATUS_UNSUPPORTED, -1, foreign,
-				    "--%s is of %s, and %.200s is %s: leave it out", foreign,
+				    "--%s is of %s, and %s is %s: leave it out", foreign,
 				    drawing ? "scenes" : "drawings", options->operands.items[0],
 				    drawing ? "a drawing" : "a scene");
 	if (status == STATUS_OK)
@@ -291,6 +291,6 @@ int pack_command(const struct options *options)
 	if (status == STATUS_OK)
 		status = drawing ? pack_drawing(options, &why) : pack_scene(options, &why);
 	if (status != STATUS_OK)
-		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);
+		command_refused("pack", "", why.field, &why);
 	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
