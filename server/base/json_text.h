@@ -13,8 +13,8 @@
  * is not replaced. A failed write shows in ferror(file). */
 void json_text_print(FILE *file, const char *text, size_t bytes);
 
-/* Prints a refusal as one object on a line: {"error": {"status", "code", "text", "field", "index"}}, without a
- * field or an index that it does not have. `status` has the names of status.def. */
+/* Prints a refusal as one object on a line: {"error": {"status", "code", "text", "field", "index"}},
+ * without a field or an index that it does not have. `status` has the names of status.def. */
 void json_reason_print(FILE *file, const struct reason *why);
 
 #endif

@@ -76,7 +76,7 @@ static size_t longest_word(const char *text, size_t *word)
 }
 
 /* Shortens words until the text has at most `most` bytes; without long words, the whole as one word. */
-static void shorten(char *text, size_t most)
+static void shorten_text(char *text, size_t most)
 {
 	size_t length, word = 0;
 	while ((length = strlen(text)) > most) {
@@ -97,7 +97,7 @@ enum status reason_set_list(struct reason *why, enum status status, int64_t inde
 		return status;
 	vsnprintf(text, sizeof text, format, arguments);
 	utf8_mend(text);
-	shorten(text, sizeof why->text - 1);
+	shorten_text(text, sizeof why->text - 1);
 	/* Not before: parts of the text may be parts of `why`. */
 	why->status = status;
 	why->index = index;

@@ -27,9 +27,9 @@ struct reason {
 };
 
 /* Fills `why` (may be NULL) and returns `status`, so that a check reads
- * `return reason_set(why, STATUS_RANGE, -1, "radius", "radius %g is over %g", …)`. A text that is too long loses
- * the middle of its longest words, which are paths and names as a rule, so that the limit and the remedy
- * behind them stay. */
+ * `return reason_set(why, STATUS_RANGE, -1, "radius", "radius %g is over %g", …)`. A text that is too
+ * long loses the middle of its longest words, which are paths and names as a rule, so that the limit
+ * and the remedy behind them stay. */
 enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
 		       const char *format, ...) PRINTF_LIKE(5, 6);
 enum status reason_set_list(struct reason *why, enum status status, int64_t index,

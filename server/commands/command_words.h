@@ -5,11 +5,11 @@
 
 #include "server/past/past.h"
 
-/* With `--report json` among the words, command_refused prints JSON. Called first, because words that are no
- * options of the command are refused, too. */
+/* With `--report json` among the words, command_refused prints JSON. Called first, because words that
+ * are no options of the command are refused, too. */
 void command_refusals_begin(int argc, char **argv);
-/* Prints a refusal on standard error: one object (json_text.h), or the line "cairnd COMMAND: FILE: KIND: text",
- * without what is "". KIND is the field or the name of the status. */
+/* Prints a refusal on standard error: one object (json_text.h), or the line
+ * "cairnd COMMAND: FILE: KIND: text", without what is "". KIND is the field or the name of the status. */
 void command_refused(const char *command, const char *file, const char *kind,
 		     const struct reason *why);
 

@@ -176,8 +176,8 @@ static enum status check_states(struct recording *recording, const char *world,
 	return status;
 }
 
-/* Sets out->upgraded if any motion number of the file's last epoch differs from this build's, or ticks of an
- * experimental method were redone. */
+/* Sets out->upgraded if any motion number of the file's last epoch differs from this build's, or ticks
+ * of an experimental method were redone. */
 static enum status compare_numbers(const struct record_player *player, struct recording *recording,
 				   const char *world, struct recovered *out, struct reason *why)
 {
@@ -236,8 +236,8 @@ static enum status start_for_results(struct record_player *player, struct record
 	return start_player(player, recording, journal, out, why);
 }
 
-/* Where a replay that began early, for the results, meets ticks of an experimental method in other bits, the last
- * stored state decides: with --upgrade redo ticks are redone from there. */
+/* Where a replay that began early, for the results, meets ticks of an experimental method in other bits,
+ * the last stored state decides: with --upgrade redo ticks are redone from there. */
 static enum status replay_world(struct record_player *player, struct recording *recording,
 				const struct journal *journal, struct recovered *out,
 				struct reason *why)

@@ -1,6 +1,6 @@
-/* fuzz_drawing.c: arbitrary bytes as the SVG file of `cairnd pack`. It is refused with a status and a message that
- * names the file, and leaves nothing allocated; or what is written for the places that were read is a
- * drawing of the same outlines at the same places. */
+/* fuzz_drawing.c: arbitrary bytes as the SVG file of `cairnd pack`. It is refused with a status and a
+ * message that names the file, and leaves nothing allocated; or what is written for the places that were
+ * read is a drawing of the same outlines. */
 #include "server/commands/pack_svg.h"
 
 #include <stdio.h>

@@ -118,7 +118,7 @@ START_TEST(a_reason_of_many_words_keeps_both_ends)
 	ck_assert(strncmp(why.text, "first ", 6) == 0);
 	ck_assert_str_eq(why.text + strlen(why.text) - 5, " last");
 	/* A reason may be made of its own text. */
-	reason_set(&why, STATUS_EXISTS, -1, why.field, "again: %s", why.text);
+	reason_set(&why, STATUS_EXISTS, -1, "file", "again: %s", why.text);
 	ck_assert(strncmp(why.text, "again: first ", 13) == 0);
 }
 END_TEST
