@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "server/commands/check_files.h"
+#include "server/commands/command_words.h"
 #include "server/commands/compare_command.h"
 #include "server/commands/draw_command.h"
 #include "server/commands/mesh_command.h"
@@ -37,8 +38,7 @@ extern char **environ;
 
 static int print_failure(const struct reason *why)
 {
-	fprintf(stderr, "cairnd: %s%s%s\n", why->field, why->field[0] != '\0' ? ": " : "",
-		why->text);
+	command_refused("", "", why->field, why);
 	return EXIT_FAILURE;
 }
 
@@ -335,6 +335,7 @@ int main(int argc, char **argv)
 	struct reason why;
 	main_argc = argc;
 	main_argv = argv;
+	command_refusals_begin(argc, argv);
 	if (read_options(&options, &file, &why) != STATUS_OK)
 		return print_failure(&why);
 	switch (options.command) {

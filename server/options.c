@@ -42,7 +42,7 @@ enum { NAME_BYTES = 48 };
 static enum status refuse_value(struct reason *why, enum status status, const struct option *option,
 				const char *format, const char *value)
 {
-	char text[120];
+	char text[240];
 	snprintf(text, sizeof text, "--%s: ", option->name);
 	size_t used = strlen(text);
 	/* `format` is one of the literals below, each with one %.40s. */

@@ -55,7 +55,7 @@ static enum status check_draw(const struct options *options, struct reason *why)
 	if (options->operands.count == 0)
 		return reason_set(why, STATUS_MISSING, -1, "scene",
 				  "cairnd draw needs a SCENE or a recording");
-	return STATUS_OK;
+	return check_report(options->draw_report, why);
 }
 
 static enum status check_scene(const struct options *options, struct reason *why)
@@ -63,7 +63,7 @@ static enum status check_scene(const struct options *options, struct reason *why
 	if (options->operands.count == 0)
 		return reason_set(why, STATUS_MISSING, -1, "scene",
 				  "cairnd scene needs to know what: give `tower`");
-	return STATUS_OK;
+	return check_report(options->scene_report, why);
 }
 
 static enum status check_pack(const struct options *options, struct reason *why)
@@ -94,7 +94,7 @@ static enum status check_past(const struct options *options, struct reason *why)
 	if (options->past_diff && (options->past_from == NULL || options->past_to == NULL))
 		return reason_set(why, STATUS_MISSING, -1, "from",
 				  "--diff needs --from TICK and --to TICK");
-	return STATUS_OK;
+	return check_report(options->past_report, why);
 }
 
 /* An address that is not loopback is reachable from other machines: it needs tokens, and TLS because

@@ -23,11 +23,20 @@ void daemon_words_add(struct daemon_words *self, const char *word)
 	self->items[self->count] = NULL;
 }
 
-void daemon_words_begin(struct daemon_words *self, struct cli *cli, const char *command)
+void daemon_words_command(struct daemon_words *self, const struct cli *cli, const char *command)
 {
 	self->count = 0;
 	daemon_words_add(self, "cairnd");
 	daemon_words_add(self, command);
+	if (!cli->json)
+		return;
+	daemon_words_add(self, "--report");
+	daemon_words_add(self, "json");
+}
+
+void daemon_words_begin(struct daemon_words *self, struct cli *cli, const char *command)
+{
+	daemon_words_command(self, cli, command);
 	for (uint32_t i = 0; i < cli->option_count; i++) {
 		if (is_global(cli->options[i].name))
 			continue;
@@ -42,14 +51,6 @@ void daemon_words_operands(struct daemon_words *self, const struct cli *cli, uin
 {
 	for (uint32_t i = first; i < cli->operand_count; i++)
 		daemon_words_add(self, cli->operands[i]);
-}
-
-void daemon_words_report(struct daemon_words *self, const struct cli *cli)
-{
-	if (!cli->json)
-		return;
-	daemon_words_add(self, "--report");
-	daemon_words_add(self, "json");
 }
 
 /* From the folder of this program, else from the PATH. */

@@ -11,13 +11,13 @@ struct daemon_words {
 	char flags[CLI_OPTIONS_MAX][40];
 };
 
-/* `cairnd COMMAND` and the options of the verb; operands are added afterwards. */
+/* `cairnd COMMAND`, and `--report json` if --json is given, so that refusals are JSON, too. */
+void daemon_words_command(struct daemon_words *self, const struct cli *cli, const char *command);
+/* The same with the options of the verb; operands are added afterwards. */
 void daemon_words_begin(struct daemon_words *self, struct cli *cli, const char *command);
 void daemon_words_add(struct daemon_words *self, const char *word);
 /* Adds the operands from `first` on. */
 void daemon_words_operands(struct daemon_words *self, const struct cli *cli, uint32_t first);
-/* Adds `--report json` if --json is given. */
-void daemon_words_report(struct daemon_words *self, const struct cli *cli);
 
 /* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only on
  * failure. */

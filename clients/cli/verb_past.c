@@ -1,4 +1,5 @@
 /* verb_past.c: the verbs past, when and diff: questions to the past of a world, or of a file. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,52 @@ static bool ask_world(struct cli *cli, const struct wire_query *query, struct me
 	return false;
 }
 
+/* Takes a list of three numbers and perhaps a text. */
+static bool take_row(struct wire_cursor *in, uint64_t numbers[3], char text[WIRE_NAME_MAX + 1])
+{
+	struct wire_list row;
+	struct wire_token token = { 0 };
+	if (wire_take_list(in, &row) != STATUS_OK)
+		return false;
+	struct wire_cursor fields = wire_cursor_list(&row);
+	for (uint32_t i = 0; i < 3; i++)
+		if (wire_take_uint(&fields, WIRE_INTEGER_MAX, &numbers[i]) != STATUS_OK)
+			return false;
+	text[0] = '\0';
+	if (row.count < 4)
+		return true;
+	if (wire_next(&fields, &token) != STATUS_OK || token.type != WIRE_TOKEN_TEXT)
+		return false;
+	snprintf(text, WIRE_NAME_MAX + 1, "%.*s", (int)token.count, (const char *)token.at);
+	return true;
+}
+
+/* A line for each epoch, for the keyframes, and for each mark, the latest first. */
+static void print_past(const struct wire_list *list)
+{
+	static const char *const KINDS[] = { "", "snapshot ", "commands " };
+	struct wire_cursor in = wire_cursor_list(list);
+	struct wire_list rows;
+	uint64_t n[3];
+	char text[WIRE_NAME_MAX + 1];
+	if (wire_take_list(&in, &rows) != STATUS_OK)
+		return;
+	struct wire_cursor at = wire_cursor_list(&rows);
+	for (uint32_t i = 0; i < rows.count && take_row(&at, n, text); i++)
+		printf("epoch %" PRIu64 " tick %" PRIu64 " to %" PRIu64 " %s\n", n[0], n[1], n[2],
+		       text);
+	if (!take_row(&in, n, text))
+		return;
+	printf("keyframes %" PRIu64 ", %" PRIu64 " bytes, one every %" PRIu64 " ticks\n", n[1],
+	       n[2], n[0]);
+	if (wire_take_list(&in, &rows) != STATUS_OK)
+		return;
+	at = wire_cursor_list(&rows);
+	for (uint32_t i = 0; i < rows.count && take_row(&at, n, text); i++)
+		printf("mark epoch %" PRIu64 " tick %" PRIu64 " %s%s\n", n[0], n[1],
+		       n[2] < COUNT_OF(KINDS) ? KINDS[n[2]] : "", text);
+}
+
 int verb_past(struct cli *cli)
 {
 	struct wire_query query;
@@ -37,7 +84,10 @@ int verb_past(struct cli *cli)
 	query.limit = (uint32_t)MIN_OF(most, (uint64_t)WIRE_QUERY_LIMIT_MAX);
 	if (!ask_world(cli, &query, &answer, &list))
 		return cli_fail(cli);
-	out_value(cli, answer.answer.answer);
+	if (cli->json)
+		out_value(cli, answer.answer.answer);
+	else
+		print_past(&list);
 	return EXIT_SUCCESS;
 }
 
@@ -147,10 +197,12 @@ int verb_when(struct cli *cli)
 	    condition_parse(cli->operands[1], &query, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	if (cli_names_file(cli)) {
-		const char *words[] = { "cairnd",	  "past",
-					cli->operands[0], last ? "--when-last" : "--when",
-					cli->operands[1], NULL };
-		return cli_run_daemon(cli, words);
+		struct daemon_words words;
+		daemon_words_command(&words, cli, "past");
+		daemon_words_add(&words, cli->operands[0]);
+		daemon_words_add(&words, last ? "--when-last" : "--when");
+		daemon_words_add(&words, cli->operands[1]);
+		return cli_run_daemon(cli, words.items);
 	}
 	query.latest = last;
 	return ask_world(cli, &query, &answer, &list) ? print_when(cli, &list) : cli_fail(cli);
@@ -211,15 +263,15 @@ int verb_diff(struct cli *cli)
 	    !take_epoch(cli, "other-epoch", &query.other_epoch) || !cli_options_known(cli))
 		return cli_fail(cli);
 	if (cli_names_file(cli)) {
-		char epochs[2][16];
-		snprintf(epochs[0], sizeof epochs[0], "%u", (unsigned)query.epoch);
-		snprintf(epochs[1], sizeof epochs[1], "%u", (unsigned)query.other_epoch);
-		const char *words[] = { "cairnd",  "past",	     cli->operands[0],
-					"--diff",  "--from",	     cli->operands[1],
-					"--to",	   cli->operands[2], "--epoch",
-					epochs[0], "--other-epoch",  epochs[1],
-					NULL };
-		return cli_run_daemon(cli, words);
+		struct daemon_words words;
+		daemon_words_begin(&words, cli, "past");
+		daemon_words_add(&words, cli->operands[0]);
+		daemon_words_add(&words, "--diff");
+		daemon_words_add(&words, "--from");
+		daemon_words_add(&words, cli->operands[1]);
+		daemon_words_add(&words, "--to");
+		daemon_words_add(&words, cli->operands[2]);
+		return cli_run_daemon(cli, words.items);
 	}
 	if (!cli_count(cli, cli->operands[1], "TICK", &tick) ||
 	    !cli_count(cli, cli->operands[2], "TICK", &other))

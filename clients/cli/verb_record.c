@@ -58,7 +58,7 @@ static bool take_options(struct cli *cli, struct cairn_recording *recording)
 
 static bool fail_file(struct cli *cli, const char *path)
 {
-	reason_set(&cli->why, STATUS_IO, -1, "file", "%.100s: %s", path, strerror(errno));
+	reason_set(&cli->why, STATUS_IO, -1, "file", "%s: %s", path, strerror(errno));
 	return false;
 }
 

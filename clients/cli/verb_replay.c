@@ -37,7 +37,6 @@ int verb_store(struct cli *cli)
 		return cli_wrong_words(cli);
 	daemon_words_begin(&words, cli, "store");
 	daemon_words_operands(&words, cli, 0);
-	daemon_words_report(&words, cli);
 	return cli_run_daemon(cli, words.items);
 }
 
@@ -54,7 +53,6 @@ int verb_mesh(struct cli *cli)
 		daemon_words_add(&words, "--surface");
 		daemon_words_add(&words, cli->operands[1]);
 	}
-	daemon_words_report(&words, cli);
 	return cli_run_daemon(cli, words.items);
 }
 
@@ -65,7 +63,6 @@ int verb_pack(struct cli *cli)
 		return cli_wrong_words(cli);
 	daemon_words_begin(&words, cli, "pack");
 	daemon_words_operands(&words, cli, 0);
-	daemon_words_report(&words, cli);
 	return cli_run_daemon(cli, words.items);
 }
 
@@ -76,6 +73,5 @@ int verb_compare(struct cli *cli)
 		return cli_wrong_words(cli);
 	daemon_words_begin(&words, cli, "compare");
 	daemon_words_operands(&words, cli, 0);
-	daemon_words_report(&words, cli);
 	return cli_run_daemon(cli, words.items);
 }

@@ -15,7 +15,6 @@ static int ask_cairnd(struct cli *cli)
 	struct daemon_words words;
 	daemon_words_begin(&words, cli, "stability");
 	daemon_words_operands(&words, cli, 0);
-	daemon_words_report(&words, cli);
 	return cli_run_daemon(cli, words.items);
 }
 

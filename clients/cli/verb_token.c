@@ -163,7 +163,7 @@ static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_M
 static int refuse_key(struct cli *cli, const char *path, uint32_t id)
 {
 	reason_set(&cli->why, STATUS_RANGE, -1, "ID",
-		   "ID is %u: %.60s has no key with it; `cairn token key %u --file FILE` makes one",
+		   "ID is %u: %s has no key with it; `cairn token key %u --file FILE` makes one",
 		   (unsigned)id, path, (unsigned)id);
 	return cli_fail(cli);
 }

@@ -209,9 +209,12 @@ int verb_watch(struct cli *cli)
 		if (status == STATUS_AGAIN && ticks != NULL) {
 			reason_set(
 				&cli->why, status, -1, "ticks",
-				"%llu of %llu frames arrived, then none within %u ms; is the world paused?",
+				"%llu of %llu frames arrived, then none within %u ms; %s",
 				(unsigned long long)watching.frames,
-				(unsigned long long)watching.wanted, (unsigned)cli->timeout_ms);
+				(unsigned long long)watching.wanted, (unsigned)cli->timeout_ms,
+				cli_option(cli, "from", 0) != NULL
+					? "the past or the recording ends there: ask for fewer --ticks"
+					: "is the world paused?");
 			return cli_fail(cli);
 		}
 		if (status != STATUS_OK && status != STATUS_AGAIN)

@@ -12,28 +12,12 @@
 #include "clients/lib/shape_text.h"
 #include "server/base/json_text.h"
 
-/* An error under --json is one object on standard error; `status` has the names of status.def. */
-static void print_error_json(const struct reason *why)
-{
-	const char *status = status_name(why->status);
-	fputs("{\"error\": {\"status\": ", stderr);
-	json_text_print(stderr, status, strlen(status));
-	fprintf(stderr, ", \"code\": %d, \"text\": ", (int)why->status);
-	json_text_print(stderr, why->text, strlen(why->text));
-	if (why->field[0] != '\0') {
-		fputs(", \"field\": ", stderr);
-		json_text_print(stderr, why->field, strlen(why->field));
-	}
-	if (why->index >= 0)
-		fprintf(stderr, ", \"index\": %lld", (long long)why->index);
-	fputs("}}\n", stderr);
-}
-
+/* An error under --json is one object on standard error. */
 int cli_fail(const struct cli *cli)
 {
 	const struct reason *why = &cli->why;
 	if (cli->json) {
-		print_error_json(why);
+		json_reason_print(stderr, why);
 		return EXIT_FAILURE;
 	}
 	fprintf(stderr, "cairn: %s", why->text);
@@ -44,19 +28,19 @@ int cli_fail(const struct cli *cli)
 	fprintf(stderr, " [%s]\n", status_name(why->status));
 	bool no_world = why->status == STATUS_IO || why->status == STATUS_UNKNOWN_WORLD;
 	if (cli->no_file != NULL && no_world)
-		fprintf(stderr, "cairn: and there is no file '%.200s'\n", cli->no_file);
+		fprintf(stderr, "cairn: and there is no file '%s'\n", cli->no_file);
 	return EXIT_FAILURE;
 }
 
 int cli_usage(struct cli *cli, const char *format, ...)
 {
-	struct reason why = { .status = STATUS_TYPE, .index = -1, .field = "usage" };
+	struct reason why;
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(why.text, sizeof why.text, format, arguments);
+	reason_set_list(&why, STATUS_TYPE, -1, "usage", format, arguments);
 	va_end(arguments);
 	if (cli->json)
-		print_error_json(&why);
+		json_reason_print(stderr, &why);
 	else
 		fprintf(stderr, "cairn: %s\nTry `cairn help`.\n", why.text);
 	return 2;

@@ -53,7 +53,7 @@ static enum status bad_address(struct reason *why, const char *address)
 {
 	return reason_set(
 		why, STATUS_RANGE, -1, "address",
-		"address %.80s is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or "
+		"address %s is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or "
 		"wss://HOST:PORT, with a port from 1 to 65535",
 		address);
 }
@@ -142,7 +142,7 @@ static enum status open_tcp(struct transport *self, const struct address_target 
 	const char *host = strcmp(target->host, "localhost") == 0 ? "127.0.0.1" : target->host;
 	int error = getaddrinfo(host, target->port, &hints, &found), on = 1;
 	if (error != 0)
-		return reason_set(why, STATUS_RANGE, -1, "address", "%.60s: %s", target->host,
+		return reason_set(why, STATUS_RANGE, -1, "address", "%s: %s", target->host,
 				  gai_strerror(error));
 	error = ECONNREFUSED;
 	for (const struct addrinfo *at = found; at != NULL && self->fd < 0; at = at->ai_next) {
@@ -246,7 +246,7 @@ static long receive_bytes(struct transport *self, uint8_t *into, size_t bytes)
 static enum status websocket_failed(struct reason *why, const char *text)
 {
 	return reason_set(why, STATUS_HANDSHAKE, -1, "address",
-			  "the WebSocket handshake failed: %.80s", text);
+			  "the WebSocket handshake failed: %s", text);
 }
 
 static enum status open_web(struct transport *self, const struct address_target *target,

@@ -63,10 +63,10 @@ static enum status load_file(struct height_file *self, const char *path)
 	enum status status = STATUS_OK;
 	if (bytes < 0)
 		status = source_fail(self->source, self->line, STATUS_IO, "file",
-				     "%.60s cannot be read", self->name);
+				     "%s cannot be read", self->name);
 	else if ((size_t)bytes > HEIGHTS_BYTES_MAX)
 		status = source_fail(self->source, self->line, STATUS_TOO_LARGE, "file",
-				     "%.60s has %ld bytes, more than %zu", self->name, bytes,
+				     "%s has %ld bytes, more than %zu", self->name, bytes,
 				     HEIGHTS_BYTES_MAX);
 	else if ((self->text = heap_alloc((size_t)bytes + 1)) == NULL)
 		status = source_no_memory(self->source);

@@ -62,7 +62,7 @@ static enum status check_file(struct scene_expansion *self, uint32_t line, const
 	for (const struct open_file *at = file; at != NULL; at = at->around)
 		if (strcmp(at->path, path) == 0)
 			return source_fail(&self->source, line, STATUS_BACK_REFERENCE, "include",
-					   "'%.60s' includes itself, directly or through others",
+					   "'%s' includes itself, directly or through others",
 					   name);
 	if (file->depth == INCLUDE_DEPTH_MAX)
 		return source_fail(&self->source, line, STATUS_TOO_DEEP, "include",
@@ -73,7 +73,7 @@ static enum status check_file(struct scene_expansion *self, uint32_t line, const
 				   "more than %d files are included", INCLUDED_MAX);
 	if (!scene_file_is_readable(path))
 		return source_fail(&self->source, line, STATUS_MISSING, "include",
-				   "'%.60s' is not here, or is no file that can be read", name);
+				   "'%s' is not here, or is no file that can be read", name);
 	return STATUS_OK;
 }
 

@@ -187,7 +187,7 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 	const struct aiScene *scene = import(path);
 	if (scene == NULL)
 		return source_fail(source, line, STATUS_MALFORMED, "file",
-				   "%.40s cannot be read as a mesh: %.80s", name,
+				   "%.40s cannot be read as a mesh: %s", name,
 				   strstr(aiGetErrorString(), path) != NULL
 					   ? "no reader of meshes knows its format"
 					   : aiGetErrorString());
@@ -208,10 +208,10 @@ enum status mesh_find(const struct source *source, uint32_t line, const char *ba
 {
 	if (!mesh_name_is_below(name))
 		return source_fail(source, line, STATUS_RANGE, "file",
-				   "%.60s must be a relative name without '..'", name);
+				   "%s must be a relative name without '..'", name);
 	if (!find_file(base, name, path))
 		return source_fail(source, line, STATUS_MISSING, "file",
-				   "no %.60s beside the scene, in CAIRN_MESH_PATH or in %s, which "
+				   "no %s beside the scene, in CAIRN_MESH_PATH or in %s, which "
 				   "Debian's package %s fills",
 				   name, MESH_DIRECTORY, MESH_PACKAGE);
 	return STATUS_OK;

@@ -54,17 +54,16 @@ void included_files_release(struct included_files *self)
 enum status source_fail(const struct source *source, uint32_t line, enum status status,
 			const char *field, const char *format, ...)
 {
-	char message[sizeof source->why->text], name[SOURCE_NAME_BYTES];
+	struct reason message;
 	const char *file = source_name(source, source_place(source, &line));
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(message, sizeof message, format, arguments);
+	reason_set_list(&message, status, -1, field, format, arguments);
 	va_end(arguments);
 	if (line == 0) /* of the file as a whole */
-		return reason_set(source->why, status, -1, field, "%s: %s",
-				  source_name_short(file, name), message);
-	return reason_set(source->why, status, -1, field, "%s:%u: %s",
-			  source_name_short(file, name), (unsigned)line, message);
+		return reason_set(source->why, status, -1, field, "%s: %s", file, message.text);
+	return reason_set(source->why, status, -1, field, "%s:%u: %s", file, (unsigned)line,
+			  message.text);
 }
 
 enum status source_no_memory(const struct source *source)

@@ -31,13 +31,6 @@ bool path_ends(const char *path, const char *ending)
 	return length > bytes && is_same(path + length - bytes, ending, bytes);
 }
 
-const char *path_tail(const char *path)
-{
-	enum { TAIL = 60 };
-	size_t bytes = strlen(path);
-	return bytes > TAIL ? path + bytes - TAIL : path;
-}
-
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -69,11 +62,11 @@ static enum status refuse_place(const struct output_file *file, int error, struc
 	if (error == EEXIST)
 		return reason_set(why, STATUS_EXISTS, -1, file->field,
 				  "%s exists already: remove it, or choose another name",
-				  path_tail(file->path));
+				  file->path);
 	return reason_set(why, STATUS_IO, -1, file->field,
 			  "%s cannot be written: %s; give a file in a folder that exists and may "
 			  "be written",
-			  path_tail(file->path), strerror(error));
+			  file->path, strerror(error));
 }
 
 /* A file that is not there is made, and removed again: only that tells whether its folder takes it. Through
@@ -139,12 +132,12 @@ static enum status check_apart(const struct output_file *files, uint32_t at, con
 	if (is_one_file(file->path, input))
 		return reason_set(why, STATUS_EXISTS, -1, file->field,
 				  "%s is the file that is read: give another name",
-				  path_tail(file->path));
+				  file->path);
 	for (uint32_t i = 0; i < at; i++)
 		if (is_one_file(file->path, files[i].path))
 			return reason_set(why, STATUS_EXISTS, -1, file->field,
 					  "%s is the file of --%s, too: give another name",
-					  path_tail(file->path), files[i].field);
+					  file->path, files[i].field);
 	return STATUS_OK;
 }
 
@@ -176,7 +169,7 @@ static enum status refuse_loss(const struct output_file *file, struct reason *wh
 {
 	return reason_set(why, STATUS_IO, -1, file->field,
 			  "%s could not be written to its end; check the free space of its disk",
-			  path_tail(file->path));
+			  file->path);
 }
 
 enum status output_file_written(const struct output_file *file, FILE *stream, struct reason *why)

@@ -34,7 +34,5 @@ MUST_CHECK enum status output_file_close(const struct output_file *file, FILE *s
 
 /* Whether `path` ends with `ending` (".svg"), in letters of either case, with something before it. */
 bool path_ends(const char *path, const char *ending);
-/* The end of a long path, for texts: the remedy behind it has to fit in. */
-const char *path_tail(const char *path);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef CAIRN_BASE_STATUS_H
 #define CAIRN_BASE_STATUS_H
 
+#include <stdarg.h>
+
 #include "server/base/base.h"
 
 enum status {
@@ -25,9 +27,14 @@ struct reason {
 };
 
 /* Fills `why` (may be NULL) and returns `status`, so that a check reads
- * `return reason_set(why, STATUS_RANGE, -1, "radius", "radius %g is over %g", …)`. */
+ * `return reason_set(why, STATUS_RANGE, -1, "radius", "radius %g is over %g", …)`. A text that is too
+ * long loses the middle of its longest words, which are paths and names as a rule, so that the limit
+ * and the remedy behind them stay. */
 enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
 		       const char *format, ...) PRINTF_LIKE(5, 6);
+enum status reason_set_list(struct reason *why, enum status status, int64_t index,
+			    const char *field, const char *format, va_list arguments)
+	PRINTF_LIKE(5, 0);
 
 /* Prints a number for such a text: an integer with all its digits, other numbers with ten digits.
  * Returns `text`. */

@@ -4,6 +4,32 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "server/base/json_text.h"
+
+static bool refuse_in_json;
+
+void command_refusals_begin(int argc, char **argv)
+{
+	refuse_in_json = false;
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--report=json") == 0 ||
+		    (strcmp(argv[i], "--report") == 0 && i + 1 < argc &&
+		     strcmp(argv[i + 1], "json") == 0))
+			refuse_in_json = true;
+}
+
+void command_refused(const char *command, const char *file, const char *kind,
+		     const struct reason *why)
+{
+	if (refuse_in_json) {
+		json_reason_print(stderr, why);
+		return;
+	}
+	fprintf(stderr, "cairnd%s%s: %s%s%s%s%s\n", command[0] != '\0' ? " " : "", command, file,
+		file[0] != '\0' ? ": " : "", kind, kind[0] != '\0' ? ": " : "", why->text);
+}
 
 enum status real_read(const char *text, const char *option, double least, double most,
 		      const char *unit, double *value, struct reason *why)

@@ -1,9 +1,17 @@
-/* command_words.h: numbers, ticks and ranges of ticks as words of a command line. A refusal names the
- * option, its value and what it may be; `option` is without its dashes. */
+/* command_words.h: numbers, ticks and ranges of ticks as words of a command line, and how a command is
+ * refused. A refusal names the option, its value and what it may be; `option` is without its dashes. */
 #ifndef CAIRN_COMMANDS_COMMAND_WORDS_H
 #define CAIRN_COMMANDS_COMMAND_WORDS_H
 
 #include "server/past/past.h"
+
+/* With `--report json` among the words, command_refused prints JSON. Called first, because words that
+ * are no options of the command are refused, too. */
+void command_refusals_begin(int argc, char **argv);
+/* Prints a refusal on standard error: one object (json_text.h), or the line
+ * "cairnd COMMAND: FILE: KIND: text", without what is "". KIND is the field or the name of the status. */
+void command_refused(const char *command, const char *file, const char *kind,
+		     const struct reason *why);
 
 /* A finite number within least and most, of this unit ("" for none). TYPE, RANGE. */
 MUST_CHECK enum status real_read(const char *text, const char *option, double least, double most,

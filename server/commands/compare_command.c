@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/base/output_file.h"
+#include "server/commands/command_words.h"
 #include "server/commands/compare.h"
 
 static enum status write_plot(const struct comparison *self, const struct output_file *plot,
@@ -30,7 +31,7 @@ int compare_command(const struct options *options)
 		status = write_plot(&comparison, &plot, &why);
 	int result = COMPARE_FAILED;
 	if (status != STATUS_OK) {
-		fprintf(stderr, "cairnd compare: %s: %s\n", why.field, why.text);
+		command_refused("compare", "", why.field, &why);
 	} else {
 		if (strcmp(options->compare_report, "json") == 0)
 			compare_print_json(&comparison);

@@ -181,8 +181,7 @@ int draw_command(const struct options *options)
 	if (status == STATUS_OK)
 		print_films(&drawing);
 	else
-		fprintf(stderr, "cairnd draw: %s: %s: %s\n", options->operands.items[0], why.field,
-			why.text);
+		command_refused("draw", options->operands.items[0], why.field, &why);
 	for (uint32_t i = 0; i < FILM_SHEET_MAX; i++)
 		film_release(&drawing.films[i]);
 	if (drawing.has_forces)

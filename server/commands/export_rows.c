@@ -253,7 +253,7 @@ static enum status export_sink_create(const char *path, struct export_sink **out
 		*out = export_sqlite_create();
 	else
 		return reason_set(why, STATUS_RANGE, -1, "export",
-				  "%.100s: the ending must be .csv, .npy, .json, .mcap or .sqlite",
+				  "%s: the ending must be .csv, .npy, .json, .mcap or .sqlite",
 				  path);
 	return *out != NULL ? STATUS_OK : export_failed(STATUS_NO_MEMORY, why);
 }

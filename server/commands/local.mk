@@ -48,3 +48,7 @@ cairnd_SOURCES += \
 	server/commands/tower.h \
 	server/commands/tower_frames.c \
 	server/commands/tower_kinds.c
+
+FUZZ_TARGETS += tests/fuzz/fuzz_drawing
+tests_fuzz_fuzz_drawing_SOURCES = tests/fuzz/fuzz_drawing.c server/commands/pack_svg.c
+tests_fuzz_fuzz_drawing_LDADD = $(LDADD_FUZZ)

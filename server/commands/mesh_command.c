@@ -392,7 +392,7 @@ int mesh_command(const struct options *options)
 	if (job.json && job.members > 0)
 		puts("}");
 	if (status != STATUS_OK)
-		fprintf(stderr, "cairnd: %s: %s\n", why.field, why.text);
+		command_refused("", "", why.field, &why);
 	shape_release(job.hull);
 	shape_release(job.parts);
 	shape_release(job.field);

@@ -260,7 +260,7 @@ static enum status check_input(const char *path, struct reason *why)
 		return STATUS_OK; /* reading it tells the rest */
 	return reason_set(why, STATUS_TYPE, -1, "IN",
 			  "%s is no regular file: it is read more than once; give a file",
-			  path_tail(path));
+			  path);
 }
 
 /* An option of the other kind of file. */
@@ -288,7 +288,7 @@ int pack_command(const struct options *options)
 					 drawing ? ".svg" : ".yaml .yml", false };
 	if (status == STATUS_OK && foreign != NULL)
 		status = reason_set(&why, STATUS_UNSUPPORTED, -1, foreign,
-				    "--%s is of %s, and %.200s is %s: leave it out", foreign,
+				    "--%s is of %s, and %s is %s: leave it out", foreign,
 				    drawing ? "scenes" : "drawings", options->operands.items[0],
 				    drawing ? "a drawing" : "a scene");
 	if (status == STATUS_OK)
@@ -297,6 +297,6 @@ int pack_command(const struct options *options)
 		status = drawing ? pack_drawing(options, &out, &why)
 				 : pack_scene(options, &out, &why);
 	if (status != STATUS_OK)
-		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);
+		command_refused("pack", "", why.field, &why);
 	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -15,7 +15,7 @@
 
 static int fail(const char *file, const struct reason *why)
 {
-	fprintf(stderr, "cairnd: %s: %s: %s\n", file, status_name(why->status), why->text);
+	command_refused("", file, status_name(why->status), why);
 	return PAST_EXIT_FAILED;
 }
 
@@ -73,7 +73,7 @@ static bool is_empty(const struct past_answer *answer)
 
 /* ---- questions ----------------------------------------------------------------------------------- */
 
-static int ask_when(const char *file, const char *condition, bool latest)
+static int ask_when(const char *file, const char *condition, bool latest, bool json)
 {
 	struct wire_query query;
 	struct past_answer answer;
@@ -88,11 +88,12 @@ static int ask_when(const char *file, const char *condition, bool latest)
 	if (status != STATUS_OK) {
 		code = fail(file, &answer.why);
 	} else if (!is_empty(&answer)) {
-		printf("%s tick %" PRIu64 " of epoch %u; %" PRIu64 " ticks computed\n",
-		       latest ? "last at" : "first at", answer.place.tick,
-		       (unsigned)answer.place.epoch, answer.ticks);
 		code = PAST_EXIT_YES;
-	} else {
+		if (!json)
+			printf("%s tick %" PRIu64 " of epoch %u; %" PRIu64 " ticks computed\n",
+			       latest ? "last at" : "first at", answer.place.tick,
+			       (unsigned)answer.place.epoch, answer.ticks);
+	} else if (!json) {
 		printf("never; %" PRIu64 " ticks computed\n", answer.ticks);
 	}
 	if (status == STATUS_OK)
@@ -110,7 +111,7 @@ static enum status read_state(const char *text, const char *option, struct recor
 	return number ? tick_read(text, option, &place->tick, why) : STATUS_OK;
 }
 
-static int ask_difference(const char *file, const struct options *options)
+static int ask_difference(const char *file, const struct options *options, bool json)
 {
 	struct past_ask ask = { .kind = PAST_DIFFERENCE };
 	struct past_answer answer;
@@ -125,14 +126,15 @@ static int ask_difference(const char *file, const struct options *options)
 	int code = status != STATUS_OK ? fail(file, &answer.why) : PAST_EXIT_YES;
 	if (status == STATUS_OK) {
 		code = is_empty(&answer) ? PAST_EXIT_YES : PAST_EXIT_NO;
-		printf("%s\n", is_empty(&answer) ? "equal" : "different");
+		if (!json)
+			printf("%s\n", is_empty(&answer) ? "equal" : "different");
 		print_answer(&answer);
 	}
 	past_answer_release(&answer);
 	return code;
 }
 
-static int write_export(const char *file, const struct options *options)
+static int write_export(const char *file, const struct options *options, bool json)
 {
 	struct past_range range = { .epoch = (uint32_t)options->past_epoch,
 				    .every = MAX_OF(options->past_every, 1u) };
@@ -143,19 +145,26 @@ static int write_export(const char *file, const struct options *options)
 	if (export_file(file, options->past_export, options->past_names, &range, &states, &rows,
 			&why) != STATUS_OK)
 		return fail(file, &why);
-	printf("%s: %" PRIu64 " states, %" PRIu64 " rows of bodies\n", options->past_export, states,
-	       rows);
+	if (!json) {
+		printf("%s: %" PRIu64 " states, %" PRIu64 " rows of bodies\n", options->past_export,
+		       states, rows);
+		return PAST_EXIT_YES;
+	}
+	printf("{\"file\": ");
+	json_text_print(stdout, options->past_export, strlen(options->past_export));
+	printf(", \"states\": %" PRIu64 ", \"rows\": %" PRIu64 "}\n", states, rows);
 	return PAST_EXIT_YES;
 }
 
 int past_command(const struct options *options)
 {
 	const char *file = options->operands.items[0];
+	bool json = strcmp(options->past_report, "json") == 0;
 	if (options->past_when != NULL)
-		return ask_when(file, options->past_when, false);
+		return ask_when(file, options->past_when, false, json);
 	if (options->past_when_last != NULL)
-		return ask_when(file, options->past_when_last, true);
+		return ask_when(file, options->past_when_last, true, json);
 	if (options->past_diff)
-		return ask_difference(file, options);
-	return write_export(file, options);
+		return ask_difference(file, options, json);
+	return write_export(file, options, json);
 }

@@ -5,6 +5,7 @@
 
 #include "server/base/json_text.h"
 #include "server/base/progress_text.h"
+#include "server/commands/command_words.h"
 #include "server/commands/replay_command.h"
 #include "server/io/parallel_pool.h"
 #include "server/store/replay.h"
@@ -163,7 +164,7 @@ int replay_command(const struct options *options)
 	if (options->replay_progress)
 		fputs(PROGRESS_TEXT_AWAY, stderr);
 	if (status != STATUS_OK) {
-		fprintf(stderr, "cairnd: %s: %s: %s\n", replay.file, status_name(status), why.text);
+		command_refused("", replay.file, status_name(status), &why);
 		return REPLAY_EXIT_FAILED;
 	}
 	print_lines(&replay, &report);

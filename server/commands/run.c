@@ -5,6 +5,7 @@
  */
 #include "server/commands/run.h"
 
+#include "server/commands/command_words.h"
 #include "server/commands/run_output.h"
 
 #include <inttypes.h>
@@ -292,7 +293,7 @@ int run_scene(const struct options *options)
 		report_run(&run, &contacts);
 		warn_of_run(&run);
 	} else
-		fprintf(stderr, "cairnd run: %s: %s\n", why.field, why.text);
+		command_refused("run", "", why.field, &why);
 	heap_free(run.ms);
 	if (run.pool != NULL)
 		parallel_pool_destroy(run.pool);

@@ -107,7 +107,7 @@ int scene_command(const struct options *options)
 	if (status == STATUS_OK)
 		fwrite(text.data, 1, text.count, stdout);
 	else
-		fprintf(stderr, "cairnd scene: %s: %s\n", why.field, why.text);
+		command_refused("scene", "", why.field, &why);
 	bytes_release(&text);
 	tower_release(&tower);
 	return status == STATUS_OK && ferror(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

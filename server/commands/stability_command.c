@@ -79,7 +79,7 @@ int stability_command(const struct options *options)
 	scene_destroy(scene);
 	shape_library_release(&book);
 	if (status != STATUS_OK) {
-		fprintf(stderr, "cairnd stability: %s: %s\n", why.field, why.text);
+		command_refused("stability", "", why.field, &why);
 		return STABILITY_EXIT_FAILED;
 	}
 	return verdict == STABILITY_STANDS ? STABILITY_EXIT_STANDS : STABILITY_EXIT_NOT;

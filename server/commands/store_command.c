@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "server/base/json_text.h"
+#include "server/commands/command_words.h"
 #include "server/store/care.h"
 
 enum { EXIT_DAMAGED = 2 };
@@ -77,7 +78,7 @@ int store_command(const struct options *options)
 	struct reason why = { 0 };
 	enum status status = run_verb(options, &report, &why);
 	if (status != STATUS_OK) {
-		fprintf(stderr, "cairnd store: %s: %s\n", status_name(status), why.text);
+		command_refused("store", "", status_name(status), &why);
 		return EXIT_FAILURE;
 	}
 	const char *verb = options->operands.items[0];

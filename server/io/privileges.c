@@ -34,7 +34,7 @@ enum status privileges_drop(const char *user, struct reason *why)
 	const struct passwd *entry = getpwnam(user);
 	if (entry == NULL)
 		return reason_set(why, STATUS_MISSING, -1, "user",
-				  "unknown user %.60s; give an existing one", user);
+				  "unknown user %s; give an existing one", user);
 	/* A program executed by this process cannot gain privileges. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (geteuid() == entry->pw_uid && getuid() == entry->pw_uid)

@@ -40,21 +40,21 @@ enum status secret_file_read(const char *path, size_t bytes_max, const char *fie
 	struct stat found;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &found) != 0) {
-		reason_set(why, STATUS_IO, -1, field, "%.80s: %s", path, strerror(errno));
+		reason_set(why, STATUS_IO, -1, field, "%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return STATUS_IO;
 	}
 	enum status status = STATUS_OK;
 	if (!S_ISREG(found.st_mode))
-		status = reason_set(why, STATUS_IO, -1, field, "%.80s is not a regular file", path);
+		status = reason_set(why, STATUS_IO, -1, field, "%s is not a regular file", path);
 	else if ((found.st_mode & S_IRWXO) != 0)
 		status = reason_set(why, STATUS_FORBIDDEN, -1, field,
-				    "%.70s is accessible to all users; run chmod o= on it", path);
+				    "%s is accessible to all users; run chmod o= on it", path);
 	else if ((uint64_t)found.st_size > bytes_max)
-		status = reason_set(why, STATUS_TOO_LARGE, -1, field, "%.80s is too large", path);
+		status = reason_set(why, STATUS_TOO_LARGE, -1, field, "%s is too large", path);
 	else if (read_all(fd, (size_t)found.st_size, out) != STATUS_OK)
-		status = reason_set(why, STATUS_IO, -1, field, "%.80s cannot be read", path);
+		status = reason_set(why, STATUS_IO, -1, field, "%s cannot be read", path);
 	close(fd);
 	return status;
 }

@@ -54,7 +54,7 @@ static enum status refuse_file(struct reason *why, enum status status, const cha
 	char text[80] = "";
 	ERR_error_string_n(ERR_get_error(), text, sizeof text);
 	ERR_clear_error();
-	return reason_set(why, status, -1, field, "%.60s: %s", what, text);
+	return reason_set(why, status, -1, field, "%s: %s", what, text);
 }
 
 static enum status make_ssl(SSL_CTX **out, struct reason *why)

@@ -70,7 +70,7 @@ static enum status clear_path(const struct address *address, struct reason *why)
 		return STATUS_OK;
 	if (!S_ISSOCK(found.st_mode))
 		return reason_set(why, STATUS_EXISTS, -1, "address",
-				  "%.100s exists and is not a socket", address->path);
+				  "%s exists and is not a socket", address->path);
 	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (probe < 0)
 		return reason_set(why, STATUS_IO, -1, "address", "socket: %s", strerror(errno));
@@ -81,8 +81,8 @@ static enum status clear_path(const struct address *address, struct reason *why)
 		connect(probe, (struct sockaddr *)&storage, length) != 0 && errno == ECONNREFUSED;
 	close(probe);
 	if (!refused)
-		return reason_set(why, STATUS_EXISTS, -1, "address",
-				  "another server listens at %.100s", address->path);
+		return reason_set(why, STATUS_EXISTS, -1, "address", "another server listens at %s",
+				  address->path);
 	unlink(address->path);
 	return STATUS_OK;
 }
@@ -218,7 +218,7 @@ enum status uv_listen_on(struct io *io, const struct address *address, io_accept
 		char text[ADDRESS_TEXT_MAX];
 		address_print(address, text);
 		return reason_set(why, error == UV_EADDRINUSE ? STATUS_EXISTS : STATUS_IO, -1,
-				  "address", "%.110s: %s", text, uv_strerror(error));
+				  "address", "%s: %s", text, uv_strerror(error));
 	}
 	read_port(self);
 	*out = &self->listener;

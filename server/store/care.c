@@ -268,7 +268,7 @@ static enum status copy_database(sqlite3 *from, const char *out, struct reason *
 		sqlite3_backup_finish(backup);
 	if (code != SQLITE_DONE)
 		status = reason_set(why, sql_status(code == SQLITE_OK ? SQLITE_IOERR : code), -1,
-				    "file", "copying to %.100s: %s", out, sqlite3_errstr(code));
+				    "file", "copying to %s: %s", out, sqlite3_errstr(code));
 	return new_file_finish(to, status, why);
 }
 
@@ -302,7 +302,7 @@ static enum status lock_folder(const char *path, int *lock, struct reason *why)
 	if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0) {
 		close(*lock);
 		return reason_set(why, STATUS_IN_USE, -1, "file",
-				  "a cairnd is using %.100s: stop it first", folder);
+				  "a cairnd is using %s: stop it first", folder);
 	}
 	return STATUS_OK;
 }
@@ -314,7 +314,7 @@ static enum status place_backup(const char *backup, const char *path, struct car
 	struct care_report copied;
 	if (access(path, F_OK) == 0)
 		return reason_set(why, STATUS_EXISTS, -1, "file",
-				  "%.100s exists: move it away first, with its -wal", path);
+				  "%s exists: move it away first, with its -wal", path);
 	if ((size_t)snprintf(beside, sizeof beside, "%s.restoring", path) >= NEW_FILE_PATH)
 		return reason_set(why, STATUS_RANGE, -1, "file", "the path is too long");
 	new_file_remove(beside); /* of a restore that was interrupted */
@@ -332,8 +332,7 @@ enum status care_restore(const char *backup, const char *path, struct care_repor
 	enum status status = care_check(backup, report, why);
 	if (status == STATUS_OK && !report->sound)
 		status = reason_set(why, STATUS_CORRUPT, -1, "file",
-				    "%.60s is damaged (%.80s): repair it first", backup,
-				    report->damage);
+				    "%s is damaged (%s): repair it first", backup, report->damage);
 	if (status == STATUS_OK)
 		status = lock_folder(path, &lock, why);
 	if (status == STATUS_OK)
@@ -432,15 +431,14 @@ static enum status cut_to_proof(sqlite3 *db, struct care_report *report, struct 
 		report_proof(&proof, report);
 		if (proof.begins == 0)
 			return reason_set(why, STATUS_CORRUPT, -1, "file",
-					  "no checkpoint of the file is valid: %.100s",
-					  proof.damage);
+					  "no checkpoint of the file is valid: %s", proof.damage);
 		if (proof.damage[0] == '\0')
 			return STATUS_OK;
 		status = cut_rows(db, &proof, &report->rows_cut, why);
 		if (status != STATUS_OK)
 			return status;
 	}
-	return reason_set(why, STATUS_CORRUPT, -1, "file", "it has too many damages: %.100s",
+	return reason_set(why, STATUS_CORRUPT, -1, "file", "it has too many damages: %s",
 			  proof.damage);
 }
 

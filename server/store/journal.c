@@ -208,7 +208,7 @@ enum status journal_status(struct journal *journal, struct reason *why)
 	lock_take(&journal->lock);
 	enum status status = journal->failed;
 	if (status != STATUS_OK)
-		reason_set(why, status, -1, "journal", "the world's file cannot be written: %.100s",
+		reason_set(why, status, -1, "journal", "the world's file cannot be written: %s",
 			   journal->failure);
 	lock_give(&journal->lock);
 	return status;

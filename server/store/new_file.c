@@ -15,7 +15,7 @@ enum status new_file_fail(const char *path, struct reason *why)
 			     : code == ENOENT ? STATUS_MISSING
 			     : code == ENOSPC ? STATUS_FULL
 					      : STATUS_IO;
-	return reason_set(why, status, -1, "file", "%.100s: %s", path, strerror(code));
+	return reason_set(why, status, -1, "file", "%s: %s", path, strerror(code));
 }
 
 enum status new_file_claim(const char *path, struct reason *why)

@@ -122,6 +122,7 @@ static enum status load_state(struct record_player *self, uint64_t seq, struct r
 	if (status != STATUS_OK)
 		return status;
 	self->epoch = checkpoint.epoch;
+	self->strayed = false;
 	world_new_epoch(self->world, checkpoint.epoch);
 	return STATUS_OK;
 }
@@ -227,6 +228,23 @@ bool player_is_incompatible(const struct record_player *self)
 	return !motion_is_same(&self->numbers, &own, world_info(self->world).method);
 }
 
+bool player_is_experimental(const struct record_player *self)
+{
+	struct method_info methods[MOTION_METHODS_MAX];
+	const char *name = world_info(self->world).method;
+	uint32_t count = world_methods(methods, MOTION_METHODS_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(methods[i].name, name) == 0)
+			return methods[i].motion == 0 && !player_is_incompatible(self);
+	return false;
+}
+
+/* True: the next ticks are made with the bits of this build, whatever the file says. */
+static bool redoes(const struct record_player *self)
+{
+	return self->policy == PLAYER_REDO && (self->strayed || player_is_incompatible(self));
+}
+
 static enum status take_batch(struct record_player *self, uint32_t position, struct batch *out,
 			      uint8_t *result, struct reason *why)
 {
@@ -266,8 +284,7 @@ static enum status check_results(const struct record_player *self,
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t wanted = recorded[i];
-		if (wanted == JOURNAL_RESULT_UNKNOWN && self->policy == PLAYER_REDO &&
-		    player_is_incompatible(self))
+		if (wanted == JOURNAL_RESULT_UNKNOWN && redoes(self))
 			wanted = STATUS_OK;
 		if (wanted != JOURNAL_RESULT_UNKNOWN && wanted != STATUS_NO_MEMORY &&
 		    results[i].status != (enum status)wanted)
@@ -493,21 +510,24 @@ static enum status recompute_tick(struct record_player *self, uint64_t recorded,
 				  struct player_event *event, struct reason *why)
 {
 	struct reason step;
-	bool incompatible = player_is_incompatible(self);
+	bool redone = redoes(self), experimental = player_is_experimental(self);
 	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
 				  "tick %llu cannot be recomputed: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
 	tell_stored_results(self);
+	uint64_t replayed = world_tick_hash(self->world);
+	self->strayed |= self->policy == PLAYER_REDO && experimental && recorded != replayed;
+	redone |= self->strayed;
 	self->ticks++;
-	self->redone += incompatible;
+	self->redone += redone;
 	*event = (struct player_event){
 		.kind = PLAYER_TICK,
 		.epoch = self->epoch,
 		.tick = world_info(self->world).tick,
 		.recorded = recorded,
-		.redone = incompatible,
-		.replayed = world_tick_hash(self->world),
+		.redone = redone,
+		.replayed = replayed,
 	};
 	return STATUS_OK;
 }

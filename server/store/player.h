@@ -6,6 +6,9 @@
  * A build is incompatible if its motion numbers (engine.h) differ from ours: its bits differ, so
  * its ticks cannot be repeated. Depending on player_policy the player skips them up to the next
  * stored state, refuses the file, or redoes the ticks with the numbers of this build.
+ *
+ * A method of number 0 is experimental: another build of the same numbers may have other bits, which only
+ * a hash tells. PLAYER_REDO redoes its ticks, too, from the first one that differs.
  */
 #ifndef CAIRN_STORE_PLAYER_H
 #define CAIRN_STORE_PLAYER_H
@@ -29,7 +32,7 @@ struct player_event {
 	uint64_t recorded, replayed;
 	uint64_t seq;
 	bool restored; /* EPOCH: another state, not only another epoch */
-	bool redone;   /* TICK: an incompatible build recorded it; PLAYER_REDO */
+	bool redone;   /* TICK: a build of other bits recorded it; PLAYER_REDO */
 };
 
 /* How ticks of an incompatible build are treated. */
@@ -44,8 +47,9 @@ struct record_player {
 	enum player_policy policy;
 	struct motion_numbers numbers; /* of the epoch's ticks */
 	uint64_t ticks;		       /* recomputed */
-	uint64_t redone;	       /* of those, recorded by an incompatible build */
-	uint64_t skipped;	       /* ticks of incompatible builds */
+	uint64_t redone;	       /* of those, recorded by a build of other bits */
+	bool strayed; /* PLAYER_REDO: a tick of an experimental method differed since the last stored state */
+	uint64_t skipped; /* ticks of incompatible builds */
 	struct recorded next;
 	bool has_next;
 	/* Called for the result of each batch that is applied again; may be called again for the results
@@ -80,6 +84,8 @@ MUST_CHECK enum status player_start_with(struct record_player *self, struct reco
 					 enum player_policy policy, struct reason *why);
 /* True if an incompatible build made the next ticks, so this one cannot compute them. */
 bool player_is_incompatible(const struct record_player *self);
+/* True: the world's method is experimental, in this build as in that of the file. */
+bool player_is_experimental(const struct record_player *self);
 /* Executes the records of the world's present boundary that are before its next step. */
 MUST_CHECK enum status player_settle(struct record_player *self, struct reason *why);
 /* Between two calls: the recording is closed, and later opened anew, when it may have grown. */

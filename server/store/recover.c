@@ -85,11 +85,16 @@ static enum status replay_records(struct record_player *player, struct reason *w
 		if (event.kind == PLAYER_END)
 			return STATUS_OK;
 		if (event.kind == PLAYER_TICK && event.recorded != event.replayed && !event.redone)
-			return reason_set(why, STATUS_DIVERGED, -1, "hashes",
-					  "epoch %u tick %llu: recorded %016llx, replayed %016llx",
-					  (unsigned)event.epoch, (unsigned long long)event.tick,
-					  (unsigned long long)event.recorded,
-					  (unsigned long long)event.replayed);
+			return reason_set(
+				why, STATUS_DIVERGED, -1, "hashes",
+				"epoch %u tick %llu: recorded %016llx, replayed %016llx%s",
+				(unsigned)event.epoch, (unsigned long long)event.tick,
+				(unsigned long long)event.recorded,
+				(unsigned long long)event.replayed,
+				player_is_experimental(player)
+					? " by an experimental method: if another build "
+					  "made it, give --upgrade redo"
+					: "");
 	}
 	return status;
 }
@@ -171,7 +176,8 @@ static enum status check_states(struct recording *recording, const char *world,
 	return status;
 }
 
-/* Sets out->upgraded if any motion number of the file's last epoch differs from this build's. */
+/* Sets out->upgraded if any motion number of the file's last epoch differs from this build's, or ticks
+ * of an experimental method were redone. */
 static enum status compare_numbers(const struct record_player *player, struct recording *recording,
 				   const char *world, struct recovered *out, struct reason *why)
 {
@@ -179,7 +185,7 @@ static enum status compare_numbers(const struct record_player *player, struct re
 	struct motion_numbers numbers = engine_motion();
 	motion_text(&numbers, own);
 	motion_text(&player->numbers, out->from);
-	out->upgraded = strcmp(own, out->from) != 0;
+	out->upgraded = strcmp(own, out->from) != 0 || player->redone > 0;
 	return out->upgraded ? check_states(recording, world, out, why) : STATUS_OK;
 }
 
@@ -230,6 +236,28 @@ static enum status start_for_results(struct record_player *player, struct record
 	return start_player(player, recording, journal, out, why);
 }
 
+/* Where a replay that began early, for the results, meets ticks of an experimental method in other bits,
+ * the last stored state decides: with --upgrade redo ticks are redone from there. */
+static enum status replay_world(struct record_player *player, struct recording *recording,
+				const struct journal *journal, struct recovered *out,
+				struct reason *why)
+{
+	out->checkpoint_tick = world_info(player->world).tick;
+	enum status status = replay_records(player, why);
+	if (status != STATUS_DIVERGED || !journal->store->redo || player->policy == PLAYER_REDO ||
+	    !player_is_experimental(player))
+		return status;
+	struct record_player early = *player;
+	player_release(player);
+	status = start_player(player, recording, journal, out, why);
+	if (status != STATUS_OK)
+		return status;
+	player->on_result = early.on_result;
+	player->context = early.context;
+	out->checkpoint_tick = world_info(player->world).tick;
+	return replay_records(player, why);
+}
+
 static enum status read_world(sqlite3 *db, const struct journal *journal,
 			      const struct recovery_events *events, struct record_player *player,
 			      struct recovered *out, struct reason *why)
@@ -250,9 +278,8 @@ static enum status read_world(sqlite3 *db, const struct journal *journal,
 			player_release(player);
 	}
 	if (status == STATUS_OK) {
-		out->checkpoint_tick = world_info(player->world).tick;
 		out->whole = recording_is_whole(recording);
-		status = replay_records(player, why);
+		status = replay_world(player, recording, journal, out, why);
 		if (status == STATUS_OK)
 			status = compare_numbers(player, recording, name, out, why);
 		if (status == STATUS_OK)

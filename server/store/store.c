@@ -394,7 +394,7 @@ static enum status claim_file(const struct store *store, const char *name, struc
 	if (file < 0 && errno == EEXIST) {
 		if (has_begun(path))
 			return reason_set(why, STATUS_EXISTS, -1, "name",
-					  "the file %.120s exists already", path);
+					  "the file %s exists already", path);
 		enum status status = store_delete(store, name, why);
 		if (status != STATUS_OK)
 			return status;

@@ -90,7 +90,7 @@ enum status used_tokens_open(const char *directory, used_tokens_take *take, void
 	self->file = open_private(self->path, 0);
 	enum status status = self->file >= 0 ? read_all(self, take, context) : STATUS_IO;
 	if (status != STATUS_OK) {
-		reason_set(why, status, -1, "data", "%.100s: %s", self->path,
+		reason_set(why, status, -1, "data", "%s: %s", self->path,
 			   status == STATUS_IO ? strerror(errno) : status_text(status));
 		used_tokens_close(self);
 		return status;

@@ -324,7 +324,7 @@ static enum status open_vhost(struct web_site *site, const char *option, struct 
 	if (site->vhost == NULL) {
 		address_print(address, text);
 		return reason_set(why, STATUS_IO, -1, option,
-				  "cannot listen at %.100s; is the port in use?", text);
+				  "cannot listen at %s; is the port in use?", text);
 	}
 	if (address->port == 0)
 		address->port = (uint16_t)lws_get_vhost_listen_port(site->vhost);

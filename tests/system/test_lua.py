@@ -69,3 +69,14 @@ def test_the_generated_client_makes_the_world_that_the_python_client_makes():
         world.step(0, [cairn.command("spawn", "static", (0, 0, 0), [[plane]]),
                        cairn.command("spawn", "dynamic", (0, 5, 0), [[sphere]])])
         assert world.step(120, [cairn.command("impulse", 2, (500.0, 0.0, 0.0))]).hash == own
+
+
+@needs_lua
+def test_a_refusal_prints_as_a_sentence(tmp_path):
+    script = tmp_path / "refused.lua"
+    script.write_text('''local client = require("cairn").connect(arg[1])
+local good, why = pcall(client.join, client, "none")
+assert(not good and why.status == "unknown_world")
+print(tostring(why))''')
+    with daemon() as server:
+        assert lua(script, server.address).startswith("unknown_world: ")

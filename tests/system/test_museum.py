@@ -1,11 +1,13 @@
 """Recordings of earlier builds: each opens, verifies as museum.json states, and can be continued."""
 import json
 import lzma
+import shutil
 import sqlite3
 import subprocess
 import sys
 
 import pytest
+from cairn.server import start
 from support import CLIENT, DAEMON, SOURCE, daemon, log_of
 
 MUSEUM = SOURCE / "tests" / "data" / "museum"
@@ -219,6 +221,59 @@ def test_redoing_stops_at_a_batch_with_another_result(tmp_path, own, results, st
         assert [file["status"] for file in refused] == ([status] if status else [])
         assert not status or "recorded as" in refused[0]["text"]
     assert (path.read_bytes() == before) == bool(status)
+
+
+BOX = str(SOURCE / "clients" / "scenes" / "pile-box.yaml")
+
+
+def other_hashes(path, tick):
+    """Changes the recorded hashes after a tick, as if a build whose bits are others had made these ticks."""
+    with sqlite3.connect(path) as db:
+        for epoch, first, hashes in db.execute("SELECT epoch, tick, hashes FROM hashes").fetchall():
+            kept = max(0, 8 * (tick + 1 - first))
+            other = bytes(byte ^ 1 for byte in hashes[kept:])
+            db.execute("UPDATE hashes SET hashes = ? WHERE epoch = ? AND tick = ?", (hashes[:kept] + other, epoch, first))
+    db.close()
+
+
+@pytest.mark.parametrize("method, resumable", [("pile", False), ("pile", True), ("impact", False), ("lcp", False)])
+def test_ticks_of_an_experimental_method_in_other_bits_are_redone(tmp_path, method, resumable):
+    """A method of motion number 0 has other bits in another build, though all numbers are the same: the ticks after
+    the last stored state would be lost if they could not be redone. Of other methods such a file is damaged. Sessions
+    that may be resumed let recovery begin before the last state, for their results."""
+    data = tmp_path / "data"
+    data.mkdir()
+    server = start(str(tmp_path), "--data", str(data), "--paused", "--checkpoint-ticks", "10", "--durability", "command")
+    try:
+        subprocess.run([CLIENT, "--connect", server.address, "load", "w", BOX, "--let", "n=2", "--let", "layers=1"], check=True)
+        client = server.connect(resumes=resumable, role="controller")
+        world = client.join("w")
+        world.set_method(method)
+        for _ in range(5):
+            world.step(5)
+    finally:
+        server.kill()
+    path = data / "w.cairn"
+    last, = query_rows(path, "SELECT max(tick) FROM checkpoints")[0]
+    end = query_rows(path, "SELECT max(tick + count - 1) FROM hashes")[0][0]
+    assert last == 20 and end == 25
+    other_hashes(path, 5 if resumable else last)
+    shutil.copytree(data, tmp_path / "copy")  # an orderly end would forget the sessions
+    with daemon("--data", str(tmp_path / "copy"), "--paused") as server, server.connect() as client:
+        refused, = client.info("refused")["refused"]
+        assert refused["status"] == "diverged" and ("--upgrade redo" in refused["text"]) == (method != "lcp"), refused
+    with daemon("--data", str(data), "--paused", "--upgrade", "redo") as server, server.connect() as client:
+        if method == "lcp":
+            assert client.info("refused")["refused"][0]["status"] == "diverged"
+            return
+        world = client.join("w")
+        assert (world.epoch, world.tick) == (2, 25)
+        assert "redone=5" in log_of(server)
+        world.step(5)
+    assert query_rows(path, "SELECT cause, redone FROM epochs WHERE epoch = 2") == [("upgraded", 5)]
+    # The state after the redone ticks is stored: it opens without the option, and goes on.
+    with daemon("--data", str(data), "--paused") as server, server.connect() as client:
+        assert client.join("w").tick == 30
 
 
 def test_a_schema_of_a_later_build_is_refused_and_unchanged(tmp_path, own):

@@ -1,10 +1,11 @@
 """The past of a running world: SEEK, playing forward and backward, RESTORE and FORK at a tick, "start", and questions. The
 oracle is what the same client saw live, with hashes: every state of the past must have the bits of the present it was."""
 import contextlib
+import re
 import time
 
 import pytest
-from support import cairn, command, daemon, falling, refused, until
+from support import TOWER, Cli, cairn, command, daemon, falling, refused, until
 
 EXACT = dict(profile="exact", fields=31)
 
@@ -247,3 +248,18 @@ def test_keyframes_widen_within_their_bytes_and_rest_while_nothing_moves(tmp_pat
             world.wait_durable(600)
             assert world.seek(333).tick == 333
     assert cairn is not None
+
+
+def test_the_client_tells_the_past_in_words(tmp_path):
+    with daemon("--data", str(tmp_path), "--scene", TOWER, "--paused") as server:
+        cli = Cli(server.address)
+        for words in (["step", "tower", 3], ["save", "tower", "here"], ["step", "tower", 2], ["restore", "tower", "here"]):
+            cli.text(*words)
+        until(lambda: "epoch 2" in cli.text("past", "tower"))
+        told = cli.text("past", "tower").splitlines()
+        assert told[:2] == ["epoch 1 tick 0 to 5 created", "epoch 2 tick 3 to 3 restored"], told
+        assert re.fullmatch(r"keyframes \d+, \d+ bytes, one every 120 ticks", told[2])
+        assert "mark epoch 1 tick 3 snapshot here" in told[3:], told
+        assert all(line.startswith("mark epoch ") for line in told[3:])
+        done = cli.run("--timeout", 500, "watch", "tower", "--from", 4, "--epoch", 1, "--ticks", 9)
+        assert done.returncode == 1 and "of 9 frames" in done.stderr and "the past or the recording ends there" in done.stderr

@@ -191,3 +191,57 @@ def test_tokens_that_no_file_could_have_are_refused(tmp_path, words, says):
     code, out, err = run(CLIENT, *words, "--file", file)
     assert code == 1 and out == "" and all(word in err for word in says), err
     assert file.read_bytes() == before
+
+
+# What the daemon's program does for a verb, without a server.
+@pytest.mark.parametrize("words", [
+    ["pack", "none.svg", "out.svg"], ["pack", "drop.yaml", "out.svg"], ["pack", "drop.yaml", "out.yaml", "--jumps", "x"],
+    ["replay", "none.cairn"], ["replay", "drop.yaml"], ["export", "none.cairn", "o.csv"], ["export", "none.cairn", "o.csv", "--every", 0],
+    ["when", "none.cairn", "any x > 1"], ["when", "drop.yaml", "any x > 1"], ["diff", "drop.yaml", 1, 2],
+    ["store", "check", "none"], ["store", "mend", "none"], ["mesh", "none.obj"], ["mesh", "drop.yaml"], ["mesh", "drop.yaml", "--weld", "x"],
+    ["compare", "none.yaml"], ["compare", "drop.yaml", "--methods", "x"], ["stability", "none.yaml"], ["convert", "none.yaml"],
+    ["scene", "tower", "--kind", "x"], ["scene", "castle"], ["draw", "drop.yaml"], ["draw", "drop.yaml", "--width", 1],
+    ["load", "w", "none.yaml"], ["token", "show", "x"],
+])
+def test_with_json_every_refusal_is_an_object(tmp_path, words):
+    (tmp_path / "drop.yaml").write_text(SCENE)
+    code, out, err = run(CLIENT, "--connect", "unix:/nonexistent/socket", "--json", *words, cwd=tmp_path)
+    error = json.loads(err)["error"]
+    assert code != 0 and out == "" and error["text"] and error["code"] > 0 and error["status"] != "ok"
+    code, out, plain = run(CLIENT, "--connect", "unix:/nonexistent/socket", *words, cwd=tmp_path)
+    assert code != 0 and error["text"] in plain and not plain.startswith("{")
+
+
+def test_with_json_questions_of_a_file_are_answered_in_json_alone(world, tmp_path):
+    file = world[1]
+    for words in (["when", file, "any y < 100"], ["diff", file, 3, 4], ["diff", file, 3, 3], ["export", file, tmp_path / "o.csv"]):
+        _, out, err = run(CLIENT, "--json", *words)
+        assert err == "" and len(out.splitlines()) == 1, out
+        json.loads(out)
+
+
+DEEP = "a-long-name-of-a-folder/" * 8
+
+
+@pytest.mark.parametrize("words,says", [
+    (["run", "{}none/drop.yaml", "--ticks", 1], ["drop.yaml", "cannot be opened"]),
+    (["run", "drop.yaml", "--ticks", 1, "--record", "{}none/x.cairn"], ["x.cairn", "No such file or directory"]),
+    (["run", "drop.yaml", "--ticks", 1, "--poses", "{}none/x.csv"], ["x.csv", "No such file or directory"]),
+    (["run", "{}bad.yaml", "--ticks", 1], ["bad.yaml:1", "scene has no key 'tick'"]),
+    (["pack", "drop.yaml", "{}none/x.yaml"], ["x.yaml", "may be written"]),
+    (["past", "{}r.cairn", "--export", "{}x.foo"], ["x.foo", "the ending must be .csv, .npy, .json, .mcap or .sqlite"]),
+    (["past", "{}r.cairn", "--export", "{}r.csv"], ["r.csv", "exists already: remove it, or choose another name"]),
+    (["mesh", "{}none.stl"], ["none.stl", "glmark2-data fills"]),
+    (["--tokens", "{}none"], ["none: No such file or directory"]),
+    (["--data", "{}none/none/data"], ["none/data", "No such file or directory"]),
+    (["store", "check", "{}none.cairn"], ["none.cairn", "unable to open"]),
+])
+def test_a_long_path_leaves_the_remedy_in_the_refusal(tmp_path, words, says):
+    (tmp_path / DEEP).mkdir(parents=True)
+    (tmp_path / "drop.yaml").write_text(SCENE)
+    (tmp_path / DEEP / "bad.yaml").write_text("tick: 3\nbodies: []\n")
+    (tmp_path / DEEP / "r.csv").write_text("")
+    assert run(DAEMON, "run", "drop.yaml", "--ticks", 2, "--record", DEEP + "r.cairn", cwd=tmp_path)[0] == 0
+    code, _, err = run(DAEMON, *(str(word).replace("{}", str(tmp_path / DEEP) + "/") for word in words), cwd=tmp_path)
+    told = err.splitlines()[-1]
+    assert code != 0 and all(word in told for word in says), err

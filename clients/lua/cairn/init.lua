@@ -8,6 +8,11 @@ local wire = require "cairn.wire"
 local cairn = {wire = wire, msgpack = msgpack}
 local Client, World = {}, {}
 Client.__index, World.__index = Client, World
+-- What the server refuses is raised: a table that prints as a sentence.
+local Refused = {__tostring = function(self)
+	local field = self.field and self.field ~= "" and " (" .. self.field .. ")" or ""
+	return tostring(self.status) .. ": " .. tostring(self.text) .. field
+end}
 
 -- ---- messages --------------------------------------------------------------------------------------------------------
 
@@ -127,7 +132,7 @@ function Client:receive(wanted)
 		if name == wanted then return fields end
 		if name == "ping" then self:send("pong", {t = fields.t}) end
 		if name == "error" or name == "goodbye" then
-			error({status = wire.status[fields.code], field = fields.field, text = fields.text}, 0)
+			error(setmetatable({status = wire.status[fields.code], field = fields.field, text = fields.text}, Refused), 0)
 		end
 	end
 end

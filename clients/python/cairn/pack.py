@@ -24,7 +24,11 @@ class Refused(Exception):
 
 
 class BadNumber(Refused, ValueError):
-    """A number that the server would refuse; it was not sent. `status` is not_finite or range."""
+    """A number that the server would refuse; it was not sent. `status` is not_finite, range or type."""
+
+
+class NoNumber(BadNumber, TypeError):
+    """What is no number stands where one must be; it was not sent. `status` is type."""
 
 
 # ---- numbers -----------------------------------------------------------------------------------------
@@ -37,9 +41,17 @@ def _bad(field, value, least, most, unit=""):
     return BadNumber(CODES["range"], f"{field} is {value:.10g}: it must be {ends}", field)
 
 
+def _real(field, value):
+    """`value` as a float. Raises NoNumber."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise NoNumber(CODES["type"], f"{field} is {value!r:.40}: it must be a number", field) from None
+
+
 def number(field, value, least, most, unit=""):
     """`value` as a float within the limits. Raises BadNumber."""
-    value = float(value)
+    value = _real(field, value)
     if not least <= value <= most:
         raise _bad(field, value, least, most, unit)
     return value
@@ -56,7 +68,7 @@ def _vector(field, values, least, most, unit=""):
 
 def _long(field, values, least, most, about):
     """`values` as floats, of a length within the limits."""
-    values = [float(v) for v in values]
+    values = [_real(field, v) for v in values]
     length = math.hypot(*values)
     if not least <= length <= most:
         if not all(map(math.isfinite, values)):

@@ -277,3 +277,11 @@ def test_a_player_of_asyncio_spawns_shapes_that_the_world_has(cairn_server):
         world.shape(sphere=0.5)
         assert world.body(asyncio.run(play()))["owner"] != 0
         world.destroy()
+
+
+@pytest.mark.parametrize("value", ["x", [1], 10**400, {}])
+def test_what_is_no_number_is_told_with_its_field(value):
+    for call in (lambda: cairn.command("impulse", 2, (value, 0, 0)), lambda: cairn.command("spawn", "dynamic", (0, value, 0))):
+        with pytest.raises(ValueError, match="impulse|position") as why:
+            call()
+        assert why.value.status == "type" and isinstance(why.value, TypeError) and len(str(why.value)) < 100

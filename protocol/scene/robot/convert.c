@@ -33,7 +33,7 @@ static enum status read_below(const struct xml_node *node, const char *base, con
 				 name);
 	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
 	if (file == NULL)
-		return node_fail(node, STATUS_MISSING, "file", "the file '%.60s' cannot be opened",
+		return node_fail(node, STATUS_MISSING, "file", "the file '%s' cannot be opened",
 				 name);
 	enum status status = STATUS_OK;
 	*text = heap_alloc(XML_BYTES_MAX + 1);
@@ -42,7 +42,7 @@ static enum status read_below(const struct xml_node *node, const char *base, con
 	} else {
 		*bytes = fread(*text, 1, XML_BYTES_MAX + 1, file);
 		if (ferror(file))
-			status = node_fail(node, STATUS_IO, "file", "'%.60s' cannot be read", name);
+			status = node_fail(node, STATUS_IO, "file", "'%s' cannot be read", name);
 	}
 	fclose(file);
 	if (status != STATUS_OK)

@@ -1,8 +1,10 @@
 /* Status codes have unique numbers and names; a reason carries a status, a place and a bounded text. */
 #include "server/base/status.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "server/base/utf8.h"
 #include "tests/lib/check_main.h"
 
 static const struct {
@@ -67,6 +69,60 @@ START_TEST(a_reason_cuts_texts_that_are_too_long)
 }
 END_TEST
 
+/* Paths of every length, of characters of one to four bytes: what stands before and behind them stays. */
+START_TEST(a_reason_keeps_the_remedy_behind_a_long_path)
+{
+	static const char *const CHARACTERS[] = { "a", "ä", "…", "𝄞" };
+	static const char head[] = "file: ", tail[] = " exists: remove it, or choose another name";
+	for (size_t c = 0; c < COUNT_OF(CHARACTERS); c++)
+		for (size_t count = 1; count < 900; count++) {
+			char path[4096] = "", whole[4200];
+			for (size_t i = 0; i < count; i++)
+				strcat(path, CHARACTERS[c]);
+			size_t length =
+				(size_t)snprintf(whole, sizeof whole, "%s%s%s", head, path, tail);
+			struct reason why;
+			reason_set(&why, STATUS_EXISTS, -1, "file", "%s%s%s", head, path, tail);
+			size_t bytes = strlen(why.text);
+			if (length < sizeof why.text) {
+				ck_assert_str_eq(why.text, whole);
+				continue;
+			}
+			ck_assert_uint_gt(bytes, sizeof why.text - 8);
+			ck_assert(strncmp(why.text, head, strlen(head)) == 0);
+			ck_assert_str_eq(why.text + bytes - strlen(tail), tail);
+			ck_assert_ptr_nonnull(strstr(why.text, "…"));
+			for (size_t at = 0; at < bytes;) {
+				uint32_t step = utf8_bytes(why.text + at, UTF8_BYTES_MAX);
+				ck_assert_uint_gt(step, 0);
+				at += step;
+			}
+		}
+}
+END_TEST
+
+/* Two paths in a sentence, and a long sentence without any: both ends stay. */
+START_TEST(a_reason_of_many_words_keeps_both_ends)
+{
+	char path[301], text[601];
+	memset(path, 'p', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	struct reason why;
+	reason_set(&why, STATUS_EXISTS, -1, "file", "%s.a is %s.b: name another", path, path);
+	ck_assert_ptr_nonnull(strstr(why.text, ".a is p"));
+	ck_assert_ptr_nonnull(strstr(why.text, ".b: name another"));
+	for (size_t i = 0; i < sizeof text - 1; i++)
+		text[i] = i % 5 == 4 ? ' ' : 'w';
+	text[sizeof text - 1] = '\0';
+	reason_set(&why, STATUS_EXISTS, -1, "file", "first %slast", text);
+	ck_assert(strncmp(why.text, "first ", 6) == 0);
+	ck_assert_str_eq(why.text + strlen(why.text) - 5, " last");
+	/* A reason may be made of its own text. */
+	reason_set(&why, STATUS_EXISTS, -1, "file", "again: %s", why.text);
+	ck_assert(strncmp(why.text, "again: first ", 13) == 0);
+}
+END_TEST
+
 START_TEST(a_reason_may_be_null)
 {
 	ck_assert_int_eq(reason_set(NULL, STATUS_LIMIT, -1, "x", "y"), STATUS_LIMIT);
@@ -84,6 +140,8 @@ static Suite *make(void)
 	TCase *reason = tcase_create("reason");
 	tcase_add_test(reason, a_reason_carries_status_place_and_formatted_text);
 	tcase_add_test(reason, a_reason_cuts_texts_that_are_too_long);
+	tcase_add_test(reason, a_reason_keeps_the_remedy_behind_a_long_path);
+	tcase_add_test(reason, a_reason_of_many_words_keeps_both_ends);
 	tcase_add_test(reason, a_reason_may_be_null);
 	suite_add_tcase(suite, reason);
 	return suite;
