@@ -40,7 +40,8 @@ uint32_t check_cases(uint32_t all)
 #undef _mark_point
 void check_mark(const char *file, int line)
 {
-	/* Two places with the same entry are told more often. Cases run in children, which begin with an empty table. */
+	/* Two places with the same entry are told more often. Cases run in children, which begin
+	 * with an empty table. */
 	static _Thread_local struct {
 		const char *file;
 		int line;

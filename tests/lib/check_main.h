@@ -16,9 +16,9 @@
 #include <check.h>
 #include <stdint.h>
 
-/* An assertion that holds tells Check its place, for the report of a crash. Check packs, writes and reads back each
- * of them, millions in some programs; check_mark tells it a place once a thread and case. A crash is reported behind
- * the place that was reached last for the first time. */
+/* An assertion that holds tells Check its place, which Check writes and reads back: millions in some
+ * programs. check_mark tells a place once a thread and case, so a crash is reported behind the place
+ * that was reached last for the first time. */
 void check_mark(const char *file, int line);
 #define _mark_point check_mark
 
