@@ -1,13 +1,13 @@
 /* See pack_text.h. */
 #include "tests/lib/pack_text.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/base/bytes.h"
+#include "tests/lib/check_main.h"
 
 static const char *pack_one(struct wire_packer *out, const char *at);
 

@@ -1,7 +1,6 @@
 /* See recorder.h. */
 #include "tests/lib/recorder.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "protocol/command_wire.h"
+#include "tests/lib/check_main.h"
 #include "tests/lib/worlds.h"
 
 enum { BATCHES = 3, COMMANDS = 3, PACKED = 16384 };

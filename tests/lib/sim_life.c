@@ -2,7 +2,6 @@
  * faults, restarts. */
 #include "tests/lib/sim_life.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "server/host/host_state.h"
 #include "server/session/session.h"
 #include "tests/lib/bad_disk.h"
+#include "tests/lib/check_main.h"
 #include "tests/lib/io_sim_internal.h"
 #include "tests/lib/worlds.h"
 

@@ -1,10 +1,10 @@
 /* Checks the answers and mirrors of a life's clients against the worlds. */
-#include <check.h>
 #include <stdio.h>
 
 #include "protocol/group_wire.h"
 #include "server/host/host_state.h"
 #include "server/session/session.h"
+#include "tests/lib/check_main.h"
 #include "tests/lib/sim_life.h"
 
 enum { BODIES = 1 << 14 };

@@ -1,5 +1,9 @@
 """Every header compiles alone, with every installed compiler and the flags of the build.
 
+A header that a source of the product includes before anything else compiles alone whenever that source does: with
+the compiler of the build, whose objects `make lint` brings up to date, and with clang in .ci/run. Of it only the guard
+is checked here, which makes the second inclusion harmless. All others are compiled.
+
 Results are stored in BUILD/lint/headers.cache under a hash of all inputs (compiler, flags, the
 header and all that it includes), so that a second run compiles changed headers only."""
 import concurrent.futures
@@ -13,6 +17,9 @@ import subprocess
 TITLE = "every header compiles alone under every compiler at hand"
 
 QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*(\w+)[ \t]*([^\n]*)', re.M)
+# What `make lint` links, and so compiles.
+PRODUCT = re.compile(r"(server/(?!package/)|protocol/|clients/(lib|cli|bot)/).*\.c$")
 LIBRARIES = ("CHECK", "UV", "MSGPACK", "SQLITE", "ZSTD", "XXHASH", "CRYPTO", "CYAML", "YAML", "ASSIMP")
 STANDARD_FLAGS = "-std=c17 -Wall -Wextra"
 
@@ -55,6 +62,24 @@ def compile_alone(path, compiler, options):
     return (errors or run.stderr.splitlines() or ["no message"])[0]
 
 
+def guarded(text):
+    """Whether all of a header stands between #ifndef NAME, #define NAME and the last #endif."""
+    found = DIRECTIVE.findall(text)
+    return (len(found) > 2 and found[0][0] == "ifndef" and found[1][0] == "define" and
+            found[0][1].split() == found[1][1].split()[:1] and found[-1][0] == "endif")
+
+
+def proved_by_build(tree):
+    """The guarded headers that a source of the product includes first."""
+    proved = set()
+    for path in filter(PRODUCT.match, tree.paths):
+        first = DIRECTIVE.search(tree.text(path))
+        name = first.group(2).strip().strip('"') if first and first.group(1) == "include" else None
+        if name in tree.paths and guarded(tree.text(name)):
+            proved.add(name)
+    return proved
+
+
 def load(place):
     try:
         with open(place, encoding="utf-8") as file:
@@ -68,8 +93,9 @@ def check(tree):
     options = flags(tree)
     place = os.path.join(tree.build, "lint", "headers.cache")
     known = {} if tree.fixture else load(place)
+    proved = proved_by_build(tree)
     jobs = [(key(tree, path, compiler, options), path, compiler)
-            for path in tree.ending(".h") for compiler in compilers]
+            for path in tree.ending(".h") if path not in proved for compiler in compilers]
     results = {job[0]: known[job[0]] for job in jobs if job[0] in known}
     missing = [job for job in jobs if job[0] not in results]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -90,4 +116,16 @@ SELF_TESTS = [
     ("a header that names what it needs passes", {
         "server/base/a.h": '#ifndef A\n#define A\n#include "server/base/b.h"\nstruct a { b b; };\n#endif\n',
         "server/base/b.h": "#ifndef B\n#define B\ntypedef int b;\n#endif\n"}, None),
+    ("a header that a source includes first is left to the build", {
+        "server/base/a.h": "#ifndef A\n#define A\nsize_t f(void);\n#endif\n",
+        "server/base/a.c": '#include "server/base/a.h"\n'}, None),
+    ("a header that a source includes second is compiled", {
+        "server/base/a.h": "#ifndef A\n#define A\nsize_t f(void);\n#endif\n",
+        "server/base/a.c": '#include <stddef.h>\n#include "server/base/a.h"\n'}, "size_t"),
+    ("a header without a guard is seen though a source includes it first", {
+        "server/base/a.h": "struct a { int b; };\n",
+        "server/base/a.c": '#include "server/base/a.h"\n'}, "a.h"),
+    ("a header that a test includes first is compiled", {
+        "server/base/a.h": "#ifndef A\n#define A\nsize_t f(void);\n#endif\n",
+        "tests/unit/server/base/test_a.c": '#include "server/base/a.h"\n'}, "size_t"),
 ]
