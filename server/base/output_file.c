@@ -131,8 +131,7 @@ static enum status check_apart(const struct output_file *files, uint32_t at, con
 	const struct output_file *file = &files[at];
 	if (is_one_file(file->path, input))
 		return reason_set(why, STATUS_EXISTS, -1, file->field,
-				  "%s is the file that is read: give another name",
-				  file->path);
+				  "%s is the file that is read: give another name", file->path);
 	for (uint32_t i = 0; i < at; i++)
 		if (is_one_file(file->path, files[i].path))
 			return reason_set(why, STATUS_EXISTS, -1, file->field,

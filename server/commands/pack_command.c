@@ -259,8 +259,7 @@ static enum status check_input(const char *path, struct reason *why)
 	if (stat(path, &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))
 		return STATUS_OK; /* reading it tells the rest */
 	return reason_set(why, STATUS_TYPE, -1, "IN",
-			  "%s is no regular file: it is read more than once; give a file",
-			  path);
+			  "%s is no regular file: it is read more than once; give a file", path);
 }
 
 /* An option of the other kind of file. */
