@@ -341,7 +341,7 @@ def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
     status, _, errors = ask(tmp_path / "bad.yaml")
     assert status == 1 and "bad.yaml" in errors
     status, _, errors = ask(tmp_path)
-    assert status == 1 and errors.endswith(": cannot be read\n") and ":0:" not in errors
+    assert status == 1 and json.loads(errors)["error"]["text"].endswith(": cannot be read") and ":0:" not in errors
 
 
 @pytest.mark.parametrize(("kind", "words"), [("triangle", ()), ("diamond", ("--count", 4)), ("arch", ("--count", 7, "--factor", 0.9, "--friction", 0))])
