@@ -86,7 +86,7 @@ tests_property_test_lp_recorded_LDADD = $(LDADD) -lClp -lCoinUtils
 
 # 500 programs of steps of piles beside CLP: optima, pivots and times.
 bench-lp-steps: tests/property/test_lp_recorded
-	CAIRN_LP_RECORDED=500 CK_TIMEOUT_MULTIPLIER=60 ./tests/property/test_lp_recorded
+	CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_LP_RECORDED=500 CK_TIMEOUT_MULTIPLIER=60 ./tests/property/test_lp_recorded
 
 # Compares 10^5 programs with CLP.
 soak-lp: tests/property/test_lp_clp
