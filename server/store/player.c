@@ -410,7 +410,7 @@ static enum status refuse_ticks(struct record_player *self, struct reason *why)
 	return reason_set(
 		why, STATUS_VERSION, -1, "motion",
 		"%llu ticks after the last checkpoint are of an incompatible build (%.36s): "
-		"shut it down cleanly with that build, or give --upgrade redo",
+		"close it with that build, or give --upgrade redo",
 		LONG(ticks), build.text);
 }
 
