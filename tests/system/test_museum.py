@@ -195,7 +195,7 @@ def test_ticks_of_other_motion_after_the_last_checkpoint_are_refused_or_redone(t
         refused, = client.info("refused")["refused"]
         assert refused["status"] == "version"
         # The build, what is at stake, and the two remedies.
-        for word in ("80 ticks", "cairn of another day", "shut it down cleanly", "--upgrade redo"):
+        for word in ("80 ticks", "cairn of another day", "close it with that build", "--upgrade redo"):
             assert word in refused["text"]
     assert path.read_bytes() == before
     with daemon("--data", str(tmp_path), "--paused", "--upgrade", "redo", "--journal-keep") as server, \
