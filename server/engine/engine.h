@@ -570,8 +570,8 @@ MUST_CHECK enum status world_load(const uint8_t *data, size_t bytes, struct shap
 MUST_CHECK enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,
 				     struct reason *why);
 /* OK if two images contain the same state apart from the epoch; DIVERGED with the first
- * difference as text: table, row (and body id), column, both values; the tick only if nothing
- * else differs. CORRUPT, VERSION, NO_MEMORY. */
+ * difference as text: table, row (and body id), column, both values. CORRUPT, VERSION,
+ * NO_MEMORY. */
 MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
 					      size_t b_bytes, struct reason *difference);
 

@@ -74,12 +74,6 @@ static void describe_difference(const struct tables *a, const struct tables *b,
 		   body, info->name, place, one, other);
 }
 
-/* The world's tick is compared last: of two ticks it always differs. */
-static bool is_tick(enum table_index table, uint32_t column)
-{
-	return table == TABLE_WORLD && column == 0;
-}
-
 /* Compares row by row, so the reported difference is in the first row that differs. */
 static enum status compare_table(const struct tables *a, const struct tables *b,
 				 enum table_index table, struct reason *difference)
@@ -92,8 +86,7 @@ static enum status compare_table(const struct tables *a, const struct tables *b,
 			const char *x = tables_column(a, table, column);
 			const char *y = tables_column(b, table, column);
 			if (memcmp(x + row * bytes, y + row * bytes, bytes) != 0 &&
-			    !(info->columns[column].flags & COLUMN_UNHASHED) &&
-			    !is_tick(table, column)) {
+			    !(info->columns[column].flags & COLUMN_UNHASHED)) {
 				describe_difference(a, b, table, column, row, difference);
 				return STATUS_DIVERGED;
 			}
@@ -119,10 +112,6 @@ enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8
 	}
 	for (uint32_t table = 0; table < TABLE_COUNT && status == STATUS_OK; table++)
 		status = compare_table(&one, &other, table, difference);
-	if (status == STATUS_OK && one.world.tick[0] != other.world.tick[0]) {
-		describe_difference(&one, &other, TABLE_WORLD, 0, 0, difference);
-		status = STATUS_DIVERGED;
-	}
 	tables_release(&one);
 	tables_release(&other);
 	return status;

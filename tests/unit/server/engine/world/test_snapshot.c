@@ -349,29 +349,6 @@ START_TEST(the_first_difference_of_two_images_is_named)
 }
 END_TEST
 
-/* Of two ticks the tick always differs, so what else does is told. */
-START_TEST(the_tick_is_a_difference_only_if_nothing_else_is)
-{
-	struct world *empty = test_world(false, "free"), *world = test_world(false, "free");
-	const char *fields[] = { "tick", "position" };
-	test_spawn(world, TEST_BOX, vec3_make(0, 100, 0));
-	for (uint32_t i = 0; i < COUNT_OF(fields); i++) {
-		struct world *each = i == 0 ? empty : world;
-		struct bytes before = test_save(each);
-		struct reason why;
-		test_step(each, 1);
-		struct bytes after = test_save(each);
-		ck_assert_int_eq(world_image_difference(before.data, before.count, after.data,
-							after.count, &why),
-				 STATUS_DIVERGED);
-		ck_assert_str_eq(why.field, fields[i]);
-		bytes_release(&before);
-		bytes_release(&after);
-		world_destroy(each);
-	}
-}
-END_TEST
-
 /* ---- images of other versions ----------------------------------------------------------------- */
 
 enum newer { AS_IT_IS, LAST_COLUMNS_TWICE, BYTES_BEHIND, ADD_COLUMNS, ADD_TABLE, ADD_EMPTY_TABLE };
@@ -696,7 +673,6 @@ static Suite *make(void)
 	suite_add_tcase(suite, bad);
 	TCase *versions = tcase_create("versions");
 	tcase_add_test(versions, the_first_difference_of_two_images_is_named);
-	tcase_add_test(versions, the_tick_is_a_difference_only_if_nothing_else_is);
 	tcase_add_test(versions, a_repeated_column_and_bytes_after_the_end_are_refused);
 	tcase_add_test(versions,
 		       columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty);
