@@ -510,14 +510,15 @@ static enum status recompute_tick(struct record_player *self, uint64_t recorded,
 				  struct player_event *event, struct reason *why)
 {
 	struct reason step;
-	bool redone = redoes(self), experimental = player_is_experimental(self);
+	bool redone = redoes(self);
 	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
 				  "tick %llu cannot be recomputed: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
 	tell_stored_results(self);
 	uint64_t replayed = world_tick_hash(self->world);
-	self->strayed |= self->policy == PLAYER_REDO && experimental && recorded != replayed;
+	if (self->policy == PLAYER_REDO && recorded != replayed && player_is_experimental(self))
+		self->strayed = true;
 	redone |= self->strayed;
 	self->ticks++;
 	self->redone += redone;
