@@ -2,6 +2,7 @@
  * verb. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,8 @@ static int print_help(struct cli *cli, const struct cli_verb_info *one)
 		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
 		     "or unix:PATH;\n"
 		     "  the default is CAIRN_ADDRESS, or " DEFAULT_ADDRESS " if that is not set.\n"
-		     "  The token is read from FILE, or from CAIRN_TOKEN.\n"
+		     "  The token is read from FILE, or from CAIRN_TOKEN. An answer is waited for at most MS\n"
+		     "  milliseconds; the default is CAIRN_TIMEOUT, or 10000 if that is not set.\n"
 		     "  `cairn VERB -h` or `cairn help VERB`: one verb. `cairn --version`: the "
 		     "version.\n");
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
@@ -242,6 +244,22 @@ static bool read_token(struct cli *cli)
 	return true;
 }
 
+static bool read_timeout(struct cli *cli)
+{
+	const char *option = cli_option(cli, "timeout", 0), *environment = getenv("CAIRN_TIMEOUT");
+	const char *text = option != NULL ? option : environment;
+	cli->timeout_ms = CAIRN_TIMEOUT_MS;
+	if (text == NULL)
+		return true;
+	if (!cli_u32(cli, text, option != NULL ? "timeout" : "CAIRN_TIMEOUT", &cli->timeout_ms))
+		return false;
+	if (cli->timeout_ms > 0 && cli->timeout_ms <= INT_MAX)
+		return true;
+	reason_set(&cli->why, STATUS_RANGE, -1, "timeout",
+		   "the timeout is %u ms: it must be from 1 to %d", (unsigned)cli->timeout_ms, INT_MAX);
+	return false;
+}
+
 static bool read_globals(struct cli *cli, enum wire_role *role)
 {
 	static char unix_address[256];
@@ -249,7 +267,6 @@ static bool read_globals(struct cli *cli, enum wire_role *role)
 	const char *address = cli_option(cli, "connect", 0);
 	const char *environment = getenv("CAIRN_ADDRESS");
 	const char *role_name = cli_option(cli, "role", 0);
-	const char *timeout = cli_option(cli, "timeout", 0);
 	cli->json = cli_flag(cli, "json");
 	cli->tls_trusted = cli_option(cli, "tls-ca", 0);
 	cli->address = address != NULL	     ? address
@@ -259,10 +276,8 @@ static bool read_globals(struct cli *cli, enum wire_role *role)
 		snprintf(unix_address, sizeof unix_address, "unix:%s", path);
 		cli->address = unix_address;
 	}
-	uint64_t ms = CAIRN_TIMEOUT_MS;
-	if (timeout != NULL && !cli_count(cli, timeout, "timeout", &ms))
+	if (!read_timeout(cli))
 		return false;
-	cli->timeout_ms = (uint32_t)ms;
 	*role = WIRE_ROLE_NOBODY;
 	if (role_name == NULL || wire_role_parse(wire_text(role_name), role) == STATUS_OK)
 		return true;

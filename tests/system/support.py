@@ -18,7 +18,7 @@ sys.path.insert(0, str(SOURCE / "clients" / "python"))
 
 import cairn  # noqa: E402
 from cairn.client import command  # noqa: E402
-from cairn.testing import daemon, start, stop  # noqa: E402,F401
+from cairn.testing import daemon, frames_to, start, stop  # noqa: E402,F401
 from cairn.wire import Wire  # noqa: E402
 
 CLIENT = str(BUILD / "cairn")
@@ -31,6 +31,8 @@ SANITIZED = bool(os.environ.get("CAIRN_SANITIZE"))
 # A leak sanitizer attaches to its own process like a debugger.
 if SANITIZED:
     os.environ.setdefault("CAIRN_DEBUGGABLE", "true")
+# Seconds after which a test gives up, far above what a starved machine takes.
+LIMIT = 120
 TOWER = str(SOURCE / "clients" / "scenes" / "tower.yaml")
 
 
@@ -40,7 +42,7 @@ class Cli:
     def __init__(self, address):
         self.address = address
 
-    def run(self, *words, timeout=30):
+    def run(self, *words, timeout=LIMIT):
         return subprocess.run([CLIENT, "--connect", self.address, *map(str, words)],
                               capture_output=True, text=True, timeout=timeout)
 
@@ -124,7 +126,7 @@ def waiting_to_be_read(sock):
     return struct.unpack("i", buffer)[0]
 
 
-def until(true, seconds=10.0, pause=0.01):
+def until(true, seconds=LIMIT, pause=0.01):
     """Waits until true() is true; returns its value."""
     end = time.monotonic() + seconds
     while not (value := true()):
@@ -145,7 +147,7 @@ def idle_memory(server):
         seen.append((info["sessions"], info["heap_blocks"] - info["frames_made"]))
         return len(seen) > 8 and set(seen[-8:]) == {(1, seen[-1][1])}
 
-    until(still, 20, 0.02)
+    until(still, pause=0.02)
     return memory(server.process.pid), seen[-1][1]
 
 
@@ -186,7 +188,7 @@ def raw(address):
     else:
         host, _, port = address.removeprefix("tcp:").rpartition(":")
         sock = socket.create_connection((host, int(port)))
-    sock.settimeout(10)
+    sock.settimeout(LIMIT)
     return sock
 
 

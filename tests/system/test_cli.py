@@ -10,8 +10,8 @@ import re
 import subprocess
 
 import pytest
-from support import (BUILD, CLIENT, DAEMON, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records,
-                     subprocess, write_scene)
+from support import (BUILD, CLIENT, DAEMON, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, frames_to,
+                     records, subprocess, write_scene)
 
 BOT = str(BUILD / "cairn-bot")
 VERBS = re.findall(r"^VERB\(\w+, (\w+)", (SOURCE / "clients" / "cli" / "verbs.def").read_text(), re.M)
@@ -331,7 +331,7 @@ def test_a_sensor_tells_what_it_overlaps(cli):
         for velocity in ((0, 6, 0), (0, -6, 0)):
             world.set_velocity(2, velocity)
             world.step(60)
-            told += [event[1:4] for frame in world.frames(100, timeout=1) for event in frame.events]
+            told += [event[1:4] for frame in frames_to(world) for event in frame.events]
         assert told == [("sensor_end", 1, 2), ("sensor_begin", 1, 2)]
         assert world.sensed(1) == [2]
         world.set_filter(1, 1, 2**32 - 1, 0, sensor="off")
@@ -384,7 +384,7 @@ def test_a_hit_tells_speed_and_impulse(cli):
             world = client.join(name)
             world.subscribe(1, events=2**14)
             world.step(10)
-            told += [event for frame in world.frames(100, timeout=1) for event in frame.events]
+            told += [event for frame in frames_to(world) for event in frame.events]
     [(name, a, b, impulse, fraction, point, normal, child_a, child_b, speed)] = [event[1:11] for event in told]
     assert (name, a, b, child_a, child_b, normal) == ("hit", 1, 2, 0, 0, [0, 1, 0])
     assert impulse == pytest.approx(1000 * math.pi / 6 * 1.5 * 6, rel=1e-3) and speed == pytest.approx(6)
@@ -436,8 +436,29 @@ def test_watch_prints_events(cli, world):
 
 
 def test_watch_of_a_paused_world_says_so(cli, world):
-    done = cli.run("--timeout", "300", "watch", world, "--ticks", "2")
+    done = cli.run("--timeout", "4000", "watch", world, "--ticks", "2")
     assert done.returncode == 1 and "paused" in done.stderr
+
+
+def test_the_environment_says_how_long_an_answer_is_waited_for(cli, world):
+    def watch(timeout, *words):
+        return subprocess.run([CLIENT, *words, "watch", world, "--ticks", "2"], capture_output=True, text=True, check=False,
+                              env={"CAIRN_ADDRESS": cli.address, "CAIRN_TIMEOUT": timeout})
+    assert "none within 2001 ms" in watch("2001").stderr
+    # The option takes precedence.
+    assert "none within 2002 ms" in watch("1", "--timeout", "2002").stderr
+    for wrong, said in (("soon", "CAIRN_TIMEOUT is soon"), ("0", "it must be from 1 to 2147483647"),
+                        ("2147483648", "it must be from 1 to 2147483647"), ("99999999999", "at most 4294967295")):
+        done = watch(wrong)
+        assert done.returncode == 1 and said in done.stderr, done
+    for seconds, text in ((2.5, "2500"), (10, None)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("CAIRN_TIMEOUT", text) if text else patch.delenv("CAIRN_TIMEOUT", raising=False)
+            with cairn.connect(cli.address) as client:
+                assert client.timeout == seconds
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ValueError, match="CAIRN_TIMEOUT is 0: it must be"):
+        patch.setenv("CAIRN_TIMEOUT", "0")
+        cairn.connect(cli.address)
 
 
 def test_queries_answer(cli, world):
@@ -705,7 +726,7 @@ def test_replay_shows_a_bar_at_a_terminal_only(tmp_path):
     assert percents == sorted(set(percents)) and percents[-1] == 100 and len(percents) > 50
     shown, text, code = at_a_terminal([CLIENT, "--json", *words[1:]])
     assert (shown, code) == ("", 0) and "same:" in text
-    assert subprocess.run(words, capture_output=True, text=True, timeout=30).stderr == ""
+    assert subprocess.run(words, capture_output=True, text=True, timeout=120).stderr == ""
 
 
 def test_help_names_every_verb(cli):
@@ -799,7 +820,7 @@ def test_what_a_message_cannot_have_is_named_with_its_limit(cli, target, words, 
 
 @pytest.mark.parametrize("address", ["tcp:127.0.0.1:99999", "tcp:127.0.0.1:0", "tcp:127.0.0.1:", "tls:127.0.0.1:65536", "ws://127.0.0.1:70000"])
 def test_a_port_that_is_none_is_named(address):
-    done = subprocess.run([CLIENT, "--connect", address, "worlds"], capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run([CLIENT, "--connect", address, "worlds"], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1 and "a port from 1 to 65535" in done.stderr
 
 

@@ -331,7 +331,7 @@ def test_the_lock_of_a_killed_daemon_is_released(tmp_path):
 
 
 def run(*words, **environment):
-    return subprocess.run([DAEMON, *words], capture_output=True, text=True, timeout=20,
+    return subprocess.run([DAEMON, *words], capture_output=True, text=True, timeout=120,
                           env={"PATH": os.environ["PATH"], **environment})
 
 
@@ -417,7 +417,7 @@ def pace_on_disk(path):
 
 
 def fetch(address):
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=120) as answer:
         assert answer.status == 200
         return answer.read().decode()
 

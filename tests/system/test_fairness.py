@@ -107,5 +107,5 @@ def test_observers_with_64_boxes_each_do_not_block_others():
         assert after["ticks"] > before["ticks"] and after["frames_sent"] > before["frames_sent"]
         began = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(15) == 0
+        assert server.process.wait(60) == 0
         print(f"SIGTERM: ended after {1000 * (time.monotonic() - began):.0f} ms")

@@ -26,7 +26,7 @@ class Watch:
         self.begun = len(self.particles)
 
     def take(self):
-        for frame in self.world.frames(200, 1, timeout=5):
+        for frame in self.world.frames(200, 1):
             if frame.tick == self.world.tick:
                 self.frame = frame
                 return frame.particles

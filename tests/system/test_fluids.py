@@ -33,7 +33,7 @@ def server():
 def shown(world, sub=1, tick=None):
     """The particles of the subscription's frame of a tick, by default the world's."""
     tick = world.tick if tick is None else tick
-    for frame in world.frames(100, sub, timeout=0.5):
+    for frame in world.frames(100, sub):
         if frame.tick == tick:
             return {particle.key: particle for particle in frame.particles}
     raise AssertionError(f"no frame of tick {tick}")

@@ -53,7 +53,7 @@ def opened(address):
     sock = raw(address)
     sock.sendall(HELLO)
     wire = Wire.__new__(Wire)
-    wire.socket, wire.timeout, wire.buffer = sock, 10, bytearray()
+    wire.socket, wire.timeout, wire.buffer = sock, 60, bytearray()
     kind, _ = wire.receive()
     assert kind == "welcome"
     return wire
@@ -130,7 +130,7 @@ def test_contacts_in_small_frames_are_refused_and_the_session_stays(server):
     sock = raw(server.address)
     sock.sendall(frame(1, {"protocol": [1, 0], "limits": {"frame_up": 0, "frame_down": 65536}}))
     wire = Wire.__new__(Wire)
-    wire.socket, wire.timeout, wire.buffer = sock, 10, bytearray()
+    wire.socket, wire.timeout, wire.buffer = sock, 60, bytearray()
     assert wire.receive()[0] == "welcome"
     wire.send("world_join", 1, 1)
     assert wire.receive()[0] == "world_info"

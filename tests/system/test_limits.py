@@ -269,7 +269,7 @@ def test_waiting_batches_of_a_player_end_with_its_session(tmp_path):
                 send_batch(own, [command("spawn", position=(5, 5, 0))], at + 30)
         with server.connect() as late:
             late.join("arena").resume()
-            until(lambda: late.list()[1][3] > at + 60, 30)
+            until(lambda: late.list()[1][3] > at + 60)
             assert late.join("arena").body(body)["tag"] == 0
     done = subprocess.run([DAEMON, "replay", str(tmp_path / "data" / "arena.cairn"), "--verify"], capture_output=True,
                           text=True, timeout=60)

@@ -236,7 +236,7 @@ def test_a_planar_world_is_saved_forked_replayed_and_watched_by_who_comes_late(s
             world.step(3)
             world.particles_remove(rope["id"])  # while the net lies under it
             world.step(12)
-            frame = next(frame for frame in seen.frames(100, timeout=5) if frame.tick == world.tick)
+            frame = next(frame for frame in seen.frames(100) if frame.tick == world.tick)
             assert frame.systems == {system["id"]: system["alive"] for system in world.systems()}
             there = [tuple(particle[1]) for system in world.systems() for particle in world.particles(system["id"])]
             assert [tuple(particle.position) for particle in frame.particles] == there and all(z == 0 for _, _, z in there)

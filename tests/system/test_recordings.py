@@ -211,7 +211,7 @@ def test_the_command_line(tmp_path):
         world.resume()
 
         def cli(*words):
-            done = subprocess.run([CLIENT, "--connect", server.address, *map(str, words)], capture_output=True, text=True, timeout=30)
+            done = subprocess.run([CLIENT, "--connect", server.address, *map(str, words)], capture_output=True, text=True, timeout=120)
             return done.returncode, done.stdout, done.stderr
         out = tmp_path / "cli.cairn"
         status, said, error = cli("--json", "record", "w", out, "--for", 1)

@@ -64,7 +64,7 @@ def load_by_js(server, js):
         assert node.stdout.readline() == name + "\n"
     yield load
     node.stdin.close()
-    assert node.wait(20) == 0
+    assert node.wait(60) == 0
 
 
 @pytest.fixture(scope="module")

@@ -110,13 +110,13 @@ def test_a_session_that_answers_pings_stays_open():
 
 @pytest.mark.parametrize("address", ["tcp:0.0.0.0:0", "tcp:[::]:0", "tcp:192.0.2.1:7411"])
 def test_a_public_address_is_refused(tmp_path, address):
-    done = subprocess.run([DAEMON, "--listen", address], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([DAEMON, "--listen", address], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "loopback" in done.stderr
     assert not any(tmp_path.iterdir())
 
 
 def test_a_host_name_is_not_resolved():
-    done = subprocess.run([DAEMON, "--listen", "tcp:example.org:1"], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([DAEMON, "--listen", "tcp:example.org:1"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "not looked up" in done.stderr
 
 
@@ -174,7 +174,7 @@ def test_sigterm_sends_goodbye_and_keeps_the_world(tmp_path):
                     pass
             assert closed.value.status == "draining"
             peer.close()
-        assert server.process.wait(10) == 0
+        assert server.process.wait(60) == 0
         assert "stopped status=ok" in log_of(server)
     with daemon("--data", data, "--paused") as server, server.connect() as client:
         world = client.join("demo")
@@ -191,7 +191,7 @@ def test_new_connections_are_refused_during_a_drain():
         with pytest.raises(OSError):
             raw(server.address)
         begun = time.monotonic()
-        assert server.process.wait(10) == 0
+        assert server.process.wait(60) == 0
         assert time.monotonic() - begun < 5
         client.close()
 
@@ -202,7 +202,7 @@ def test_a_second_signal_ends_the_daemon_at_once():
         server.process.send_signal(signal.SIGTERM)
         until(lambda: "draining" in log_of(server))
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(10) == 0
+        assert server.process.wait(60) == 0
         client.close()
 
 
@@ -297,7 +297,7 @@ def test_a_killed_clients_drag_ends_with_its_session(server):
             owner.ask("reply", "kick", session)
             until(lambda: world.joints() == [])
             # Subscribers are informed.
-            assert any(frame.joints == {} for frame in world.frames(1000, timeout=5))
+            assert any(frame.joints == {} for frame in world.frames(1000))
         finally:
             holder.kill()
             holder.wait()

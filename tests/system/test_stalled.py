@@ -240,7 +240,7 @@ def test_a_client_without_acks_is_skipped_when_its_socket_fills():
         deaf.send("subscribe", 1, world.number, 31, None, [], 1, EXACT)
         assert deaf.receive()[0] == "snapshot"
         before = memory(server.process.pid)
-        until(lambda: client.info("worlds")["worlds"][0]["frames_skipped"] > 4, 20, 0.1)
+        until(lambda: client.info("worlds")["worlds"][0]["frames_skipped"] > 4, pause=0.1)
         assert SANITIZED or memory(server.process.pid) - before < 4 << 20
         assert sum(queues(deaf.socket)) < 16 << 20
         # It reads again: the next DELTA is based on the last frame that it received.
@@ -277,7 +277,7 @@ def test_a_client_that_never_reads_its_answers_is_disconnected():
                 greedy.send("step", world.number, request, None, 0, [], 2)
                 if request % 100 == 0:
                     highest = max(highest, memory(server.process.pid) - before)
-        until(lambda: client.info("server")["server"]["sessions"] == 1, 30, 0.1)
+        until(lambda: client.info("server")["server"]["sessions"] == 1, pause=0.1)
         print(f"memory grew by at most {highest >> 10} KiB")
         # The answers to one read of requests may be in the queue when the bound is reached.
         assert SANITIZED or highest < 96 << 20

@@ -246,7 +246,7 @@ def test_speed_changes_the_tick_rate(pair):
     def later():
         return [t for _, name, _, t in world.client.list() if name == world.name][0]
     start = later()
-    until(lambda: later() > start + 600, 5)
+    until(lambda: later() > start + 600)
 
 
 def test_pause_and_resume_work_and_invalid_values_are_refused(pair):

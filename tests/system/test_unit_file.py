@@ -57,7 +57,7 @@ def test_the_daemon_accepts_the_options_of_the_unit(tmp_path):
     words = lines("ExecStart")[0][1:]
     (tmp_path / "tokens").touch(mode=0o600)
     mine = [re.sub(r"^/etc/cairnd|^/var/lib|^/run/cairnd", str(tmp_path), word) for word in words]
-    done = subprocess.run([DAEMON, *mine, "--check-config"], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([DAEMON, *mine, "--check-config"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 
 
@@ -195,7 +195,7 @@ def test_the_daemon_works_under_the_units_filters(confined, tmp_path):
             assert "Seccomp:\t2" in pathlib.Path(f"/proc/{pid}/status").read_text()
             client.close()
             server.process.terminate()
-            assert server.process.wait(20) == 0, log_of(server)
+            assert server.process.wait(60) == 0, log_of(server)
             log = log_of(server)
             assert "not permitted" not in log and "error" not in log.lower(), log
     assert hashes[0] == hashes[1]

@@ -59,7 +59,7 @@ def nothing_changes(server):
     assert server.process.poll() is None
 
 
-def connected(host_port, timeout=10):
+def connected(host_port, timeout=120):
     host, port = host_port.split(":")
     return socket.create_connection((host, int(port)), timeout)
 
@@ -703,7 +703,7 @@ def test_health_is_alive_and_ready_until_it_drains():
             raise AssertionError("a draining server took a session")
         assert watching.message()[0] == 6
         holding.close()
-        assert server.process.wait(10) == 0
+        assert server.process.wait(60) == 0
 
 
 def test_slow_headers_of_an_address_block_neither_health_nor_others():

@@ -100,7 +100,7 @@ end
 
 -- ---- the connection --------------------------------------------------------------------------------------------------
 
--- unix:PATH or tcp:HOST:PORT.
+-- unix:PATH or tcp:HOST:PORT. options.timeout: seconds to wait for an answer; otherwise $CAIRN_TIMEOUT in milliseconds, or 10 s.
 function cairn.connect(address, options)
 	options = options or {}
 	local stream
@@ -112,7 +112,7 @@ function cairn.connect(address, options)
 		stream = assert(socket.connect(host, tonumber(port)))
 		stream:setoption("tcp-nodelay", true)
 	end
-	stream:settimeout(options.timeout or 10)
+	stream:settimeout(options.timeout or (tonumber(os.getenv("CAIRN_TIMEOUT")) or 10000) / 1000)
 	local self = setmetatable({stream = stream, ref = 0, steps = {}}, Client)
 	self:send("hello", {protocol = {wire.major, wire.minor}, client = "cairn-lua " .. wire.version, caps = {},
 		role = options.role, token = options.token and {bin = options.token}})

@@ -69,7 +69,7 @@ class connect:
     """`async with connect(address) as client`, or `client = await connect(address)` and client.close() later. Options as of
     cairn.connect."""
 
-    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable", "exact"), token=None,
+    def __init__(self, address, role=None, name="cairn-python", timeout=None, caps=("ack", "durable", "exact"), token=None,
                  tls=None, resumes=False):
         self.client = Client(address, role, name, timeout, caps, token, tls, resumes)
 
@@ -501,13 +501,15 @@ class World(AsyncWorldRecordings, _World):
         fields = await self.client.ask("sought", "seek", *seek_fields(sub, tick, speed, epoch, recording))
         return Sought.take(fields)
 
-    async def wait_durable(self, tick, timeout=10.0, edit=0):
+    async def wait_durable(self, tick, timeout=None, edit=0):
         """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk. Raises TimeoutError
-        after `timeout` seconds."""
+        after `timeout` seconds (default: the client's timeout)."""
+        seconds = self.client.timeout if timeout is None else timeout
+
         async def reached():
             while self.durable is None or self.durable < (self.epoch, tick, edit):
-                await self._wait(timeout)
-        await asyncio.wait_for(reached(), timeout)
+                await self._wait(seconds)
+        await asyncio.wait_for(reached(), seconds)
 
     async def query(self, *query):
         return (await self.client.ask("answer", "query", self.number, list(check_query(query))))[2]

@@ -183,11 +183,21 @@ class When:
         return When(epoch, tick, body, value, [tuple(item) for item in commands], [tuple(item) for item in contacts])
 
 
+def waiting_time():
+    """Seconds that a client waits for an answer if its `timeout` is None: $CAIRN_TIMEOUT (milliseconds, as the option
+    --timeout of `cairn`), or 10. Raises ValueError."""
+    text = os.environ.get("CAIRN_TIMEOUT", "10000")
+    if not text.isdecimal() or not 0 < int(text) < 2**31:
+        raise ValueError(f"CAIRN_TIMEOUT is {text}: it must be milliseconds from 1 to {2**31 - 1}")
+    return int(text) / 1000
+
+
 class Session:
     """State that the synchronous and the asyncio client share: identity, joined worlds, and what a resume needs."""
 
     def __init__(self, address, role, name, timeout, caps, token, tls, resumes):
-        self.address, self.timeout, self.tls = address, timeout, tls
+        self.address, self.tls = address, tls
+        self.timeout = waiting_time() if timeout is None else timeout
         self.redirect, self.retry = "", 0.0  # from the last GOODBYE: address to connect to, seconds to wait
         self.last_ref = 0
         self.worlds = {}
@@ -237,10 +247,10 @@ class Session:
 class Client(Session):
     """One connection, for use by one thread."""
 
-    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"),
+    def __init__(self, address, role=None, name="cairn-python", timeout=None, caps=("ack", "durable"),
                  token=None, tls=None, resumes=False):
         super().__init__(address, role, name, timeout, caps, token, tls, resumes)
-        self.wire = Wire(address, timeout, tls)
+        self.wire = Wire(address, self.timeout, tls)
         self._greet(self._first_hello())
 
     def _greet(self, hello):
@@ -576,10 +586,10 @@ class World(WorldQueries, WorldRecordings, Commands):
                 raise Refused(fields[1], fields[2])
         return Result.take(self.results.pop(batch))
 
-    def wait_durable(self, tick, timeout=10.0, edit=0):
+    def wait_durable(self, tick, timeout=None, edit=0):
         """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk. Raises TimeoutError
-        after `timeout` seconds."""
-        end = time.monotonic() + timeout
+        after `timeout` seconds (default: the client's timeout)."""
+        end = time.monotonic() + (self.client.timeout if timeout is None else timeout)
         while self.durable is None or self.durable < (self.epoch, tick, edit):
             if time.monotonic() > end:
                 raise TimeoutError(f"tick {tick} is not on disk")
@@ -892,10 +902,10 @@ class _Mirror:
         self.bodies.update(changed)
 
 
-def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None,
+def connect(address, role=None, name="cairn-python", timeout=None, caps=("ack", "durable"), token=None, tls=None,
             resumes=False):
     """Opens a session. `address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a
-    lower role than the connection would get. `timeout`: seconds to wait for an answer. `token`: an access token, bytes or
+    lower role than the connection would get. `timeout`: seconds to wait for an answer; None: waiting_time(). `token`: an access token, bytes or
     str. `tls`: an ssl.SSLContext, or the path of a PEM file with certificates to trust. `resumes`: after the connection is
     lost the server keeps the session for 30 s, for Client.resume(). Raises Refused ("auth", "forbidden", ...), Closed, OSError."""
     return Client(address, role, name, timeout, caps, token, tls, resumes)

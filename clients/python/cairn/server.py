@@ -63,7 +63,7 @@ class Daemon:
 
 
 def start(directory, *arguments, program=None):
-    """Starts a daemon in a directory and waits up to 60 s until it listens. Raises RuntimeError with its log
+    """Starts a daemon in a directory and waits up to 120 s until it listens. Raises RuntimeError with its log
     if it does not."""
     log = open(os.path.join(directory, "cairnd.log"), "ab")
     process = subprocess.Popen(
@@ -71,7 +71,7 @@ def start(directory, *arguments, program=None):
         stdout=log, stderr=log)
     log.close()
     server = Daemon(process, directory)
-    end = time.monotonic() + 60  # the daemon may have to rewrite a world's file first
+    end = time.monotonic() + 120  # the daemon may have to rewrite a world's file first
     while time.monotonic() < end:
         if process.poll() is not None:
             break
@@ -85,7 +85,7 @@ def start(directory, *arguments, program=None):
     raise RuntimeError("cairnd did not start:\n" + server.log)
 
 
-def stop(server, seconds=20):
+def stop(server, seconds=120):
     """Sends SIGTERM and returns the exit status; waits at most `seconds`."""
     if server.process.poll() is None:
         server.process.send_signal(signal.SIGTERM)

@@ -3,12 +3,23 @@
     from cairn.testing import daemon
     with daemon() as server, server.connect() as client:
         ...
+        frames = frames_to(world)  # of a subscription, up to the world's tick
 
 With pytest, put `pytest_plugins = ["cairn.testing"]` into conftest.py. Fixtures: `cairn_client`, a client of a daemon of its
 own for each test; `cairn_server`, one daemon (cairn.server.Daemon) for all tests of a module. When a test that uses one of
 them fails, its report has what the daemon logged during the test.
 """
 from .server import Daemon, daemon, find_program, start, stop  # noqa: F401
+
+def frames_to(world, sub=1):
+    """The frames of a subscription that have not been read, up to that of the world's tick."""
+    frames = []
+    for frame in world.frames(10000, sub):
+        frames.append(frame)
+        if (frame.epoch, frame.tick) == (world.epoch, world.tick):
+            return frames
+    raise AssertionError(f"no frame of tick {world.tick}")
+
 
 try:
     import pytest

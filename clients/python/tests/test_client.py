@@ -10,7 +10,7 @@ import pytest
 import cairn
 from cairn import aio, columns
 from cairn.manifest import COMMAND
-from cairn.testing import daemon
+from cairn.testing import daemon, frames_to
 
 
 def falling(client, name="demo"):
@@ -74,7 +74,7 @@ def test_frames_have_the_ticks_and_bodies_of_the_world(cairn_client):
     first = next(world.frames(1))
     assert list(first.bodies) == [body]
     world.step(5)
-    ticks = [frame.tick for frame in world.frames(5, timeout=2)]
+    ticks = [frame.tick for frame in frames_to(world)]
     assert ticks == sorted(ticks) and ticks[-1] == world.tick
 
 
@@ -94,8 +94,8 @@ def test_every_profile_equals_plain_within_its_steps(profile, metre, speed, turn
                 world.apply(cairn.client.command("remove", bodies.pop(2)))
                 bodies.append(world.spawn(shapes=[box], position=(0, 9, 9)))
             world.step(1)
-        plain = {frame.tick: frame for frame in world.frames(60, 1, timeout=1)}
-        seen = {frame.tick: frame for frame in world.frames(60, 2, timeout=1)}
+        plain = {frame.tick: frame for frame in frames_to(world, 1)}
+        seen = {frame.tick: frame for frame in frames_to(world, 2)}
         assert world.tick in plain and world.tick in seen and len(set(plain) & set(seen)) > 20
         for tick in set(plain) & set(seen):
             wanted, shown = plain[tick].bodies, seen[tick].bodies
@@ -380,15 +380,15 @@ def test_a_second_subscription_of_a_number_leaves_the_first_one_whole(cairn_clie
         with pytest.raises(ValueError, match="subscription 1 exists already"):
             again.subscribe(profile="plain")
     world.step(3)
-    ticks = [frame.tick for frame in world.frames(4, timeout=2)]
+    ticks = [frame.tick for frame in frames_to(world)]
     assert ticks[-1] == 3 and body in world.subscriptions[1].bodies
     with pytest.raises(cairn.Refused):
         other.subscribe(sub=2, divisor=100000)
     other.subscribe(sub=2)
-    assert [frame.tick for frame in other.frames(1, sub=2, timeout=2)] == [0]
+    assert [frame.tick for frame in other.frames(1, sub=2)] == [0]
     world.unsubscribe()
     world.subscribe(profile="plain")
-    assert [frame.tick for frame in world.frames(1, timeout=2)] == [3]
+    assert [frame.tick for frame in world.frames(1)] == [3]
 
 
 LYING = (math.sqrt(0.5), 0, 0, math.sqrt(0.5))  # y along -x
@@ -465,7 +465,7 @@ def test_areas_and_focus_select_the_bodies_of_frames(cairn_client):
     assert set(frame.bodies) == {near, far}
     # The area moves with the body.
     world.step(600)
-    last = list(world.frames(10000, timeout=0.5))[-1]
+    last = frames_to(world)[-1]
     assert set(last.bodies) == {near, far} and last.bodies[near].position[0] > 9
 
 
@@ -484,7 +484,7 @@ def test_a_lost_connection_is_resumed_with_its_numbers_and_mirrors():
             assert client.session == session
             assert mine.result(batch).batch == batch
             # Frames that came before the body was made may still be waiting.
-            assert any(frame.bodies for frame in mine.frames(30, timeout=5))
+            assert any(frame.bodies for frame in mine.frames(30))
         world.pause()
         while mine.subscriptions[1].tick < world.tick:
             client.take()

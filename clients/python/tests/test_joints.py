@@ -6,7 +6,7 @@ import pytest
 import cairn
 from cairn import aio
 from cairn.client import command
-from cairn.testing import daemon
+from cairn.testing import daemon, frames_to
 
 PROFILES = ["plain", "exact", "view", "sim"]
 
@@ -20,7 +20,7 @@ def pair(world):
 
 def last_frame(world, sub=1):
     frame = None
-    for frame in world.frames(100, sub, timeout=0.3):
+    for frame in world.frames(100, sub):
         if frame.tick == world.tick:
             break
     return frame
@@ -107,7 +107,7 @@ def test_a_joint_that_breaks_sends_an_event_and_leaves_the_frame(cairn_client):
     world.subscribe(joints=True, events=1 << 9, follow=[1])
     assert thread in next(world.frames(1)).joints
     world.step(5)
-    frames = list(world.frames(100, timeout=0.3))
+    frames = frames_to(world)
     (_, kind, a, b, value, _, point, _, joint), = [event for frame in frames for event in frame.events]
     assert (kind, a, b, joint) == ("joint_break", 0, 1, thread) and value > 1 and point[1] == pytest.approx(6, abs=0.1)
     assert frames[-1].joints == {} and world.joints() == []

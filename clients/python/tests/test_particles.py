@@ -47,7 +47,7 @@ def fountains(client, name):
 
 def last_frame(world, sub=1):
     frame = None
-    for frame in world.frames(100, sub, timeout=0.3):
+    for frame in world.frames(100, sub):
         if (frame.epoch, frame.tick) == (world.epoch, world.tick):
             break
     return frame

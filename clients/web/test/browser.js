@@ -14,11 +14,24 @@ export function writeTokens(folder) {
   return file;
 }
 
+/** Milliseconds after which a test gives up waiting for its page, far above what a starved machine takes. */
+const LIMIT = 180000;
+
 /** Starts headless Chromium, which draws in software. */
-export const launch = () => chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+export async function launch() {
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+    timeout: LIMIT,
+  });
+  const newContext = browser.newContext.bind(browser); // which newPage() calls, too
+  browser.newContext = async (...options) => {
+    const context = await newContext(...options);
+    context.setDefaultTimeout(LIMIT);
+    return context;
+  };
+  return browser;
+}
 
 /** A script of the page in a browser without WebGL, to be run before the page's own. */
 export function withoutWebGL() {

@@ -77,7 +77,7 @@ const follows = (joint, axis, value, off) => page.waitForFunction(([root, meant,
 }, [line(joint, axis), value, off]);
 
 async function until(joint, axis, holds, what) {
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 4000; tries++) {
     const found = await axisOf(joint, axis);
     if (holds(found)) return found;
     await page.waitForTimeout(25);

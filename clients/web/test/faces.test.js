@@ -41,8 +41,7 @@ async function open(hash, { width = 640, height = 400, ready = true, script = tr
   await page.goto(`${address}#${hash}`);
   if (ready) await page.evaluate(() => { document.getElementById("shadows").click(); }); // which take long in software
   if (ready)
-    await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1 && cairn.framed(), null,
-      { timeout: 20000 });
+    await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1 && cairn.framed());
   page.done = () => context.close();
   return page;
 }
@@ -235,7 +234,7 @@ test("bodies are found and chosen in the list, and the plots show and export the
   // The deepest overlap is that of the contacts; the plots ask for it once a second, while it changes with the ticks. The
   // step's counters are the server's.
   await page.evaluate(async () => {
-    const { world } = cairn.link, end = Date.now() + 20000;
+    const { world } = cairn.link, end = Date.now() + 120000;
     for (;;) {
       await world.step(1);
       const contacts = await world.contacts(0, 1024), deepest = Math.max(...contacts.map(({ separation }) => -separation * 1000));

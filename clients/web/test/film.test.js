@@ -85,7 +85,7 @@ test("a page of the present plays from the disk: bodies, colours, times, forward
   assert.ok(given > 0 && given === shown, `${given} and ${shown}`);
   // It plays by itself, to its end, and says where it is.
   await film.keyboard.press(" ");
-  await film.waitForFunction(() => player.tick === 60 && !player.playing, null, { timeout: 20000 });
+  await film.waitForFunction(() => player.tick === 60 && !player.playing);
   await film.waitForFunction(() => /1\.0 of 1\.0 s, tick 60, 194 bodies/.test(document.getElementById("where").textContent));
   await film.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
   const { violations } = await film.evaluate(() => axe.run({ resultTypes: ["violations"] }));

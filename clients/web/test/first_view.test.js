@@ -98,7 +98,7 @@ test("a first view whose bodies come in parts, by a budget, has all of them, and
     const { mirror, world } = cairn.link;
     if (mirror.partial) partials.push([mirror.count, cairn.framed(), world.mode]);
     return mirror.count === 211 && cairn.framed();
-  }, null, { timeout: 20000 });
+  });
   const parts = await page.evaluate(() => partials);
   assert.ok(parts.every(([, framed, mode]) => !framed && mode === "paused"), JSON.stringify(parts));
   assert.ok(parts[0][0] < 211, JSON.stringify(parts[0]));

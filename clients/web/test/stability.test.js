@@ -112,7 +112,7 @@ const near = (a, b, off = 1e-5) => a.every((v, i) => Math.abs(v - b[i]) < off);
 
 async function savePicture(name) {
   if (!process.env.CAIRN_PICTURES) return;
-  await page.waitForFunction(() => cairn.stage.shade.complete, null, { timeout: 60000 });
+  await page.waitForFunction(() => cairn.stage.shade.complete);
   await page.screenshot({ path: join(process.env.CAIRN_PICTURES, name) });
 }
 

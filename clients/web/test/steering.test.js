@@ -73,7 +73,7 @@ const level = ([x, , z]) => Math.hypot(x, z);
 
 /** Waits until the mover's facts hold. @returns them */
 async function until(holds, what) {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 4000; tries++) {
     const found = await facts();
     if (holds(found)) return found;
     await page.waitForTimeout(25);

@@ -72,8 +72,7 @@ async function open(hash = "", { shadows = false, at = server.page } = {}) {
   await page.goto(at + hash);
   if (!shadows) await page.evaluate(() => { document.getElementById("shadows").click(); });
   // Bodies, their shapes, and a picture of them.
-  await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1 && cairn.framed(), null,
-    { timeout: 30000 });
+  await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1 && cairn.framed());
   await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
   return page;
 }
@@ -164,7 +163,7 @@ test("curved and rounded shapes are drawn as large as their boxes", async () => 
     const kinds = new Set();
     cairn.stage.scene.traverse((o) => { if (o.userData.batch && o.count > 0) kinds.add(o.userData.batch.kind); });
     return ["rounded", "cylinder", "cone", "ellipsoid"].every((kind) => kinds.has(kind));
-  }, null, { timeout: 15000 });
+  });
   const heights = await page.evaluate(() => {
     const found = {};
     cairn.stage.scene.traverse((o) => {
@@ -191,7 +190,7 @@ test("every kind of shape is drawn, hulls and meshes too, each placement once", 
     const kinds = new Set();
     cairn.stage.scene.traverse((o) => { if (o.userData.batch && o.count > 0) kinds.add(o.userData.batch.kind); });
     return ["sphere", "capsule", "box", "hull", "mesh", "plane"].every((kind) => kinds.has(kind));
-  }, null, { timeout: 15000 });
+  });
   const [instances, placements] = await page.evaluate(() => {
     let sum = 0;
     cairn.stage.scene.traverse((o) => { if (o.userData.batch) sum += o.count; });
@@ -897,7 +896,7 @@ test("after a restart of the daemon the page reconnects by itself", async () => 
   await page.waitForFunction(() => document.getElementById("state").dataset.state === "lost");
   server = await viewerDaemon("--web", `tcp:127.0.0.1:${port}`, "--scene", `${SCENES}/tower.yaml`);
   await page.waitForFunction(() => cairn.link.client && cairn.link.mirror?.count > 1 &&
-    document.getElementById("state").dataset.state === "running", null, { timeout: 20000 });
+    document.getElementById("state").dataset.state === "running");
   assert.deepEqual(page.wrong, []);
   await page.close();
 });
