@@ -25,7 +25,7 @@
  * with its reason. Two builds compute the same next state from the same state if the core's number
  * and that of the method in force are equal. A method of number 0 is experimental: its bits may
  * change in any build. */
-#define ENGINE_CORE 3
+#define ENGINE_CORE 4
 
 enum { MOTION_METHODS_MAX = 32, MOTION_TEXT_MAX = 512 };
 struct motion_numbers {

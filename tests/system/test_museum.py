@@ -138,7 +138,7 @@ def test_a_file_of_the_first_schema_is_upgraded_with_an_epoch_and_a_checkpoint(t
     assert report[-1] == ("upgraded", None, None)
     *earlier, last = [motion for motion, in query_rows(path, "SELECT motion FROM epochs ORDER BY epoch")]
     assert set(earlier) == {"core 1, free 1, soft-step 1, lcp 0"}
-    assert last.startswith("core 3, free 2, soft-step 5, lcp 3, ")
+    assert last.startswith("core 4, free 2, soft-step 5, lcp 3, ")
     assert query_rows(path, "SELECT count(*) > 0 FROM checkpoints WHERE epoch = 4 AND tick = 140") == [(1,)]
     assert query_rows(path, "SELECT value FROM meta WHERE key = 'abi'") == []
 

@@ -68,7 +68,8 @@ static void add_hull_face(struct curved_face *out, const struct curved_side *sid
 			  vec3 d)
 {
 	const struct hull *hull = side->core.hull;
-	const struct hull_face *face = &hull->faces[sat_face_against(hull, vec3_negate(d))];
+	uint32_t vertex = gjk_support(&side->core, d, 0);
+	const struct hull_face *face = &hull->faces[sat_face_at(hull, vertex, vec3_negate(d))];
 	uint32_t edge = face->edge, before = edge;
 	for (uint32_t k = 0; k + 1 < face->edge_count; k++)
 		before = hull->edges[before].next;
