@@ -10,8 +10,9 @@
 #   tests_fuzz_fuzz_<noun>_LDADD = $(LDADD_FUZZ)
 # Tests with threads are listed here too, so that they also run under ThreadSanitizer:
 #   THREAD_TESTS += tests/unit/<path>/test_<noun>
-# Long motions that are compared with each other run where no sanitizer slows them: shorter tests touch the same memory:
-#   LONG_MOTIONS += tests/unit/<path>/test_<noun>
+# Long motions that are compared with each other, and pages of commands, run where AddressSanitizer does not slow them:
+# shorter tests touch the same memory:
+#   LONG_TESTS += tests/unit/<path>/test_<noun>
 # Anything else executable that prints TAP (from the source tree or built):
 #   TESTS += tests/golden/run
 # Helpers used by several tests go into tests/lib:
@@ -23,12 +24,14 @@ check_PROGRAMS += $(UNIT_TESTS)
 # Roughly the longest kinds first; tests/run and .ci/run begin with tests/longest.
 TESTS += $(PYTHON_TESTS) $(UNIT_TESTS) tests/lib/test_tally
 
-LONG_MOTIONS = \
+LONG_TESTS = \
 	tests/property/test_joint_scenes \
 	tests/property/test_robots \
 	tests/system/test_gallery.py \
 	tests/system/test_piles.py \
 	tests/system/test_same_history.py \
+	tests/system/test_stability.py \
+	tests/system/test_tutorials.py \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_parameters \

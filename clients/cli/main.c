@@ -50,8 +50,9 @@ static int print_help(struct cli *cli, const struct cli_verb_info *one)
 		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
 		     "or unix:PATH;\n"
 		     "  the default is CAIRN_ADDRESS, or " DEFAULT_ADDRESS " if that is not set.\n"
-		     "  The token is read from FILE, or from CAIRN_TOKEN. An answer is waited for at most MS\n"
-		     "  milliseconds; the default is CAIRN_TIMEOUT, or 10000 if that is not set.\n"
+		     "  The token is read from FILE, or from CAIRN_TOKEN. MS are milliseconds to wait "
+		     "for an\n"
+		     "  answer; the default is CAIRN_TIMEOUT, or 10000 if that is not set.\n"
 		     "  `cairn VERB -h` or `cairn help VERB`: one verb. `cairn --version`: the "
 		     "version.\n");
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
@@ -256,7 +257,8 @@ static bool read_timeout(struct cli *cli)
 	if (cli->timeout_ms > 0 && cli->timeout_ms <= INT_MAX)
 		return true;
 	reason_set(&cli->why, STATUS_RANGE, -1, "timeout",
-		   "the timeout is %u ms: it must be from 1 to %d", (unsigned)cli->timeout_ms, INT_MAX);
+		   "the timeout is %u ms: it must be from 1 to %d", (unsigned)cli->timeout_ms,
+		   INT_MAX);
 	return false;
 }
 

@@ -90,8 +90,9 @@ static void page_cairn(void)
 	roff_section("ENVIRONMENT");
 	roff_entry("CAIRN_ADDRESS", "the address of the server, if no option gives one; without it "
 				    "tcp:127.0.0.1:7411.");
-	roff_entry("CAIRN_TIMEOUT", "milliseconds that an answer is waited for, if --timeout does not "
-				    "say; without it 10000.");
+	roff_entry("CAIRN_TIMEOUT",
+		   "milliseconds that an answer is waited for, if --timeout does not "
+		   "say; without it 10000.");
 	roff_entry("CAIRN_TOKEN", "the token, if no file is given.");
 	roff_entry("CAIRN_MESH_PATH", "directories of mesh files of scenes, separated by colons.");
 	roff_section("SEE ALSO");

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from support import CLIENT, daemon
+from support import BRIEF, CLIENT, LIMIT, daemon
 from test_lua import ENVIRONMENT, LUA, needs_lua
 
 EXTREMES = ("nan", "inf", "-inf", "1e308", "-1e308")
@@ -45,7 +45,7 @@ def test_every_number_of_every_command_by_the_command_line(schema, server):
     def check():
         while running:
             process, words, field = running.pop()
-            text = process.communicate(timeout=60)[1]
+            text = process.communicate(timeout=LIMIT)[1]
             assert process.returncode == 1, (words, text)
             error = json.loads(text)["error"]
             assert error["status"] in ("not_finite", "range", "type") and (error["field"] == field or field in error["text"]), words
@@ -60,7 +60,7 @@ def test_every_number_of_every_command_by_the_command_line(schema, server):
                     continue
                 words = ["extremes", command["name"], *needed, f"{field['name']}={texts[at % len(texts)]}"]
                 running.append((subprocess.Popen([CLIENT, "--connect", server.address, "--json", "command", *words],
-                                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), words, field["name"]))
+                                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=BRIEF), words, field["name"]))
                 count += 1
                 if len(running) >= 8:
                     check()
