@@ -17,11 +17,11 @@ function listens(path) {
 /** Seconds after which a test gives up, far above what a starved machine takes. */
 const LIMIT = 120;
 
-/** Waits until check() is true. @throws after LIMIT, with what was waited for */
+/** Waits until check() is true. @throws after LIMIT, with what was waited for: a text, or a function that returns one then */
 export async function until(check, what) {
   const end = performance.now() + LIMIT * 1000;
   while (!(await check())) {
-    if (performance.now() > end) throw new Error(`not within ${LIMIT} s: ${what}`);
+    if (performance.now() > end) throw new Error(`not within ${LIMIT} s: ${typeof what === "function" ? what() : what}`);
     await sleep(5);
   }
 }
@@ -34,13 +34,13 @@ export async function daemon(...options) {
   let log = "";
   child.stderr.on("data", (piece) => { log += piece; });
   const gone = new Promise((resolve) => child.once("exit", resolve));
-  await until(() => child.exitCode !== null || listens(socket), "cairnd listens");
+  await until(() => child.exitCode !== null || listens(socket), () => `cairnd listens: ${log}`);
   if (child.exitCode !== null) throw new Error(`cairnd did not start: ${log}`);
   return {
     address: `unix:${socket}`,
     /** Waits until the log matches a pattern; returns its first group. */
     async logged(pattern) {
-      await until(() => pattern.test(log), `${pattern} in the log of cairnd`);
+      await until(() => pattern.test(log), () => `${pattern} in the log of cairnd: ${log}`);
       return pattern.exec(log)[1];
     },
     async stop() {

@@ -100,7 +100,14 @@ end
 
 -- ---- the connection --------------------------------------------------------------------------------------------------
 
--- unix:PATH or tcp:HOST:PORT. options.timeout: seconds to wait for an answer; otherwise $CAIRN_TIMEOUT in milliseconds, or 10 s.
+-- Seconds to wait for an answer where no option says: $CAIRN_TIMEOUT, in milliseconds, or 10.
+local function waiting_time()
+	local text = os.getenv("CAIRN_TIMEOUT") or "10000"
+	if not text:match("^[1-9]%d*$") then error("CAIRN_TIMEOUT is " .. text .. ": it must be milliseconds, from 1", 0) end
+	return tonumber(text) / 1000
+end
+
+-- unix:PATH or tcp:HOST:PORT. options.timeout: seconds to wait for an answer.
 function cairn.connect(address, options)
 	options = options or {}
 	local stream
@@ -112,7 +119,7 @@ function cairn.connect(address, options)
 		stream = assert(socket.connect(host, tonumber(port)))
 		stream:setoption("tcp-nodelay", true)
 	end
-	stream:settimeout(options.timeout or (tonumber(os.getenv("CAIRN_TIMEOUT")) or 10000) / 1000)
+	stream:settimeout(options.timeout or waiting_time())
 	local self = setmetatable({stream = stream, ref = 0, steps = {}}, Client)
 	self:send("hello", {protocol = {wire.major, wire.minor}, client = "cairn-lua " .. wire.version, caps = {},
 		role = options.role, token = options.token and {bin = options.token}})
