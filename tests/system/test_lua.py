@@ -80,3 +80,12 @@ assert(not good and why.status == "unknown_world")
 print(tostring(why))''')
     with daemon() as server:
         assert lua(script, server.address).startswith("unknown_world: ")
+
+
+@needs_lua
+@pytest.mark.parametrize("timeout", ["0", "soon", "-5", "1.5"])
+def test_a_time_to_wait_that_is_none_is_refused(timeout):
+    with daemon() as server:
+        done = subprocess.run(["lua5.4", "-e", "require('cairn').connect(arg[1])", "-", server.address], input="", text=True,
+                              capture_output=True, env=ENVIRONMENT | {"CAIRN_TIMEOUT": timeout}, timeout=60)
+    assert done.returncode == 1 and f"CAIRN_TIMEOUT is {timeout}: it must be milliseconds, from 1" in done.stderr

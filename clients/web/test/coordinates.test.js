@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { command } from "../../js/src/commands.js";
-import { daemon } from "../../js/test/daemon.js";
+import { daemon, until as eventually } from "../../js/test/daemon.js";
 import { TOKEN, launch, writeTokens } from "./browser.js";
 
 /** A post with a servo that turns an arm, a wheel geared to it, a sledge with limits and no motor, and a wheel that a motor spins. */
@@ -77,12 +77,9 @@ const follows = (joint, axis, value, off) => page.waitForFunction(([root, meant,
 }, [line(joint, axis), value, off]);
 
 async function until(joint, axis, holds, what) {
-  for (let tries = 0; tries < 4000; tries++) {
-    const found = await axisOf(joint, axis);
-    if (holds(found)) return found;
-    await page.waitForTimeout(25);
-  }
-  return assert.fail(`never: ${what}: ${JSON.stringify(await axisOf(joint, axis))}`);
+  let found;
+  await eventually(async () => holds(found = await axisOf(joint, axis)), () => `${what}: ${JSON.stringify(found)}`);
+  return found;
 }
 
 /** Presses the slider at a share of its length, and keeps it pressed. A press on its thumb changes nothing, so it is moved. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { command } from "../../js/src/commands.js";
-import { daemon } from "../../js/test/daemon.js";
+import { daemon, until as eventually } from "../../js/test/daemon.js";
 import { TOKEN, launch, writeTokens } from "./browser.js";
 
 /** A mover on a floor in front of a wall; a sensor around two boxes; a heavy box on four boxes, whose shares are not unique. */
@@ -73,12 +73,9 @@ const level = ([x, , z]) => Math.hypot(x, z);
 
 /** Waits until the mover's facts hold. @returns them */
 async function until(holds, what) {
-  for (let tries = 0; tries < 4000; tries++) {
-    const found = await facts();
-    if (holds(found)) return found;
-    await page.waitForTimeout(25);
-  }
-  return assert.fail(`never: ${what}: ${JSON.stringify(await facts())}`);
+  let found;
+  await eventually(async () => holds(found = await facts()), () => `${what}: ${JSON.stringify(found)}`);
+  return found;
 }
 
 test("the panel names what is in a sensor, what a mover does, and says in a line of its own that shares are not unique", async () => {
